@@ -147,9 +147,7 @@ fn is_task_id(text: &str) -> bool {
 }
 
 fn is_step_id(text: &str) -> bool {
-    (1..=100).contains(&text.len())
-        && text.bytes().all(is_word)
-        && !text.starts_with(['.', '-'])
+    (1..=100).contains(&text.len()) && text.bytes().all(is_word) && !text.starts_with(['.', '-'])
 }
 
 fn is_run_id(text: &str) -> bool {

@@ -1,1 +1,11 @@
-//! a
+//! Apollo: pipelines as annotated functions.
+
+mod context;
+mod digest;
+mod graph;
+mod id;
+mod output;
+mod params;
+mod policy;
+mod step;
+mod task;
