@@ -7,5 +7,8 @@ mod id;
 mod output;
 mod params;
 mod policy;
+mod record;
+mod state;
 mod step;
 mod task;
+mod time;
