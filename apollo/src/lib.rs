@@ -8,6 +8,8 @@ mod output;
 mod params;
 mod policy;
 mod record;
+mod clock;
+mod disk;
 mod state;
 mod step;
 mod task;
