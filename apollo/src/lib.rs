@@ -10,6 +10,8 @@ mod policy;
 mod record;
 mod replay;
 mod scheduler;
+mod verdict;
+mod opening;
 mod clock;
 mod disk;
 mod state;
