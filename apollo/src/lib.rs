@@ -1,16 +1,18 @@
 //! Apollo: pipelines as annotated functions.
 
+mod clock;
 mod context;
 mod digest;
+mod disk;
 mod graph;
 mod id;
+mod log;
 mod output;
 mod params;
 mod policy;
 mod record;
-mod clock;
-mod disk;
 mod state;
 mod step;
+mod store;
 mod task;
 mod time;
