@@ -23,5 +23,8 @@ mod disk;
 mod log;
 mod store;
 mod options;
+mod program;
 mod executor;
+mod admission;
 mod engine;
+mod run;
