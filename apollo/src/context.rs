@@ -29,4 +29,13 @@ impl Inputs {
 
 /// What an attempt can see and do.
 #[derive(Debug)]
-pub struct Context {}
+pub struct Context {
+    params: crate::params::Params,
+}
+
+impl Context {
+    /// The task's parameters.
+    pub(crate) const fn params(&self) -> &crate::params::Params {
+        &self.params
+    }
+}
