@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::digest::Digest;
+use crate::failure::StepError;
 use crate::id::{RunId, TaskId};
 use crate::log::{LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, UnsealedLog};
 use crate::opening::{Opening, Refusal, open};
@@ -21,7 +22,6 @@ use crate::record::{
     Attempt, End, Event, FailReason, Header, HeaderStep, Record, RecordError, SCHEMA,
 };
 use crate::replay::{RunState, StepState};
-use crate::step::StepError;
 use crate::store::{Holder, LockError, Store, StoreError, TaskLock};
 use crate::task::{ParamInfo, Task};
 use crate::verdict::Comparison;
@@ -180,7 +180,8 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     let lock = store
         .lock_task(&task_id, &Holder::this_process(now), &*options.clock)
         .map_err(|source| AdmissionError::Lock { source })?;
-    let newest = if options.fresh { None } else { store.newest_run(&task_id).map_err(store_error)? };
+    let newest =
+        if options.fresh { None } else { store.newest_run(&task_id).map_err(store_error)? };
     let found = newest.map(|run| find(&store, run)).transpose()?;
     let state = found.as_ref().map(|found| found.state.clone()).unwrap_or_default();
     check_owner(task, &task_id, &state)?;
@@ -315,7 +316,8 @@ impl Work {
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.extend(opening.warnings);
         if before.flatten().is_some_and(|before| Some(before) != program) {
-            warnings.push("the program is another build than the one that worked before".to_owned());
+            warnings
+                .push("the program is another build than the one that worked before".to_owned());
         }
         if self.state.last().is_some_and(|last| now < last) {
             warnings.push("the wall clock is behind the newest record".to_owned());
@@ -375,10 +377,7 @@ fn find(store: &Store, run: RunId) -> Result<Found, AdmissionError> {
     Ok(Found { run, state, log, scan })
 }
 
-fn seal(
-    found: Found,
-    warnings: &mut Vec<String>,
-) -> Result<(LogWriter, LogFile), AdmissionError> {
+fn seal(found: Found, warnings: &mut Vec<String>) -> Result<(LogWriter, LogFile), AdmissionError> {
     let sealed = found.log.seal(found.scan);
     let (log, file, tail) = sealed.map_err(|source| AdmissionError::Log { source })?;
     if let Some(SealedTail { kept, offset_bytes, bytes, why }) = tail {

@@ -46,8 +46,7 @@ impl Cancel {
     /// resumed.
     pub fn cancel(&self) {
         self.inner.requested.store(true, Ordering::SeqCst);
-        let listeners =
-            self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let listeners = self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for listener in listeners.iter().filter_map(Weak::upgrade) {
             listener.cancelled();
         }

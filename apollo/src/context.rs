@@ -13,12 +13,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::failure::StepError;
 use crate::id::{RunId, StepId, TaskId};
 use crate::output::Output;
 use crate::params::Params;
 use crate::policy::OnUnknown;
 use crate::record::ArtifactEntry;
-use crate::step::StepError;
 
 /// The values of a step's dependencies.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ pub trait Workspace: fmt::Debug + Send + Sync {
     /// Begins a file of this attempt.
     fn create_artifact(&self, name: &str) -> Result<Box<dyn ArtifactSink>, StepError>;
     /// Where a published file of a step is.
-    fn artifact_path(&self, step: &StepId, name: &str) -> PathBuf;
+    fn artifact_path(&self, step: &StepId, name: &str) -> Result<PathBuf, StepError>;
     /// The run's folder of artifacts.
     fn work_dir(&self) -> PathBuf;
     /// Keeps a line and shows it.
@@ -183,8 +183,10 @@ impl Context {
     }
 
     /// Where a file that a step left can be read.
-    #[must_use]
-    pub fn artifact_path(&self, artifact: &Artifact) -> PathBuf {
+    ///
+    /// # Errors
+    /// When the value names what no step can have left.
+    pub fn artifact_path(&self, artifact: &Artifact) -> Result<PathBuf, StepError> {
         self.workspace.artifact_path(&artifact.step, &artifact.name)
     }
 

@@ -18,6 +18,7 @@ use crate::context::{AttemptInfo, Context, Inputs};
 use crate::digest::Digest;
 use crate::executor::function;
 use crate::executor::workspace::{AttemptWorkspace, Traces};
+use crate::failure::StepError;
 use crate::id::{RunId, StepIndex, TaskId};
 use crate::log::{LogError, LogFile, LogWriter, Sync};
 use crate::observer::{Notice, Observer};
@@ -28,7 +29,7 @@ use crate::record::{ArtifactEntry, Attempt, End, Event, FailReason, Record, cut_
 use crate::replay::RunState;
 use crate::scheduler::{Decision, Scheduler};
 use crate::state::Status;
-use crate::step::{Body, StepError};
+use crate::step::Body;
 use crate::store::{Store, StoreError};
 use crate::task::Task;
 
@@ -200,8 +201,10 @@ impl Engine {
             self.work(true);
         });
         let mut core = self.lock();
-        if let Some(file) = core.file.take() {
-            file.close();
+        if let Some(file) = core.file.take()
+            && let Err(source) = file.close()
+        {
+            core.failure.get_or_insert(EngineError::Log { source });
         }
         let state = std::mem::take(&mut core.state);
         core.failure.take().map_or(Ok(state), Err)
@@ -395,8 +398,7 @@ impl Engine {
             observer: setting.observer.clone(),
             traces: Arc::clone(&traces),
         };
-        let context =
-            Context::new(start.info.clone(), setting.params.clone(), Box::new(workspace));
+        let context = Context::new(start.info.clone(), setting.params.clone(), Box::new(workspace));
         let output = match self.body(start, &context) {
             Ok(_) if traces.saw_cancel() => {
                 return Outcome::Stopped(StepError::new("stopped: the run is being stopped"));
@@ -420,7 +422,8 @@ impl Engine {
     fn body(&self, start: &Start, context: &Context) -> Result<Output, StepError> {
         let setting = &self.setting;
         let runner = setting.task.runner(start.index);
-        setting.store.prepare(&setting.run, &start.info.step_id)?;
+        setting.store.discard_staging(&setting.run, &start.info.step_id)?;
+        setting.store.make_work_dir(&setting.run)?;
         if let Some(cleanup) = runner.cleanup.filter(|_| start.info.retry_count > 0) {
             function::clean(cleanup, context)?;
         }
@@ -525,7 +528,8 @@ impl Engine {
             return None;
         }
         let retries = core.state.step(start.index).retries;
-        let seed = format!("{}/{}/{}", self.setting.run, start.attempt.step, start.attempt.retry_count);
+        let seed =
+            format!("{}/{}/{}", self.setting.run, start.attempt.step, start.attempt.retry_count);
         let draw = u64::from(crc32fast::hash(seed.as_bytes()));
         self.setting.task.graph().step(start.index).retry.wait(retries + 1, draw)
     }

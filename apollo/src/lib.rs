@@ -8,10 +8,16 @@ mod state;
 mod params;
 mod output;
 mod record;
+mod suggest;
+mod failure;
 mod context;
 mod step;
 mod graph;
 mod task;
+mod check;
+mod explain;
+mod receive;
+mod returned;
 mod replay;
 mod scheduler;
 mod verdict;
@@ -28,3 +34,26 @@ mod executor;
 mod admission;
 mod engine;
 mod run;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use admission::{AdmissionError, Plan};
+#[cfg(feature = "macros")]
+pub use apollo_macros::{step, task};
+pub use cancel::Cancel;
+pub use context::{Artifact, ArtifactWriter, Context, Inputs};
+pub use digest::Digest;
+pub use engine::EngineError;
+pub use failure::{Result, StepError};
+pub use graph::{Graph, GraphError, GraphStep};
+pub use id::{NameError, RunId, StepId, StepIndex, TaskId, TaskName};
+/// A civil date, for parameters such as `task_date`.
+pub use jiff::civil::Date;
+pub use observer::{Notice, Observer};
+pub use options::RunOptions;
+pub use run::{RunError, Summary};
+pub use state::Status;
+pub use step::Step;
+pub use task::{Registered, Task, TaskInfo};
+pub use time::Timestamp;

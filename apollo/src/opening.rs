@@ -87,7 +87,8 @@ pub fn open(
     if comparison.needs_consent() && !choices.accept_changes {
         return Err(Refusal::ChangedGraph { verdicts: comparison.verdicts });
     }
-    let mut draft = Draft { graph, run, comparison, rerun: BTreeSet::new(), skips: BTreeMap::new() };
+    let mut draft =
+        Draft { graph, run, comparison, rerun: BTreeSet::new(), skips: BTreeMap::new() };
     let mut warnings = Vec::new();
     for step in draft.comparison.risen.clone() {
         draft.rerun_with_descendants(step);

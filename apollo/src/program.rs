@@ -19,7 +19,8 @@ const PT_NOTE: u32 = 4;
 #[must_use]
 pub(crate) fn build_id(disk: &dyn Disk) -> Option<String> {
     let exe = std::env::current_exe().ok()?;
-    let id = elf_build_id(&mut |offset_bytes, len_bytes| read(disk, &exe, offset_bytes, len_bytes))?;
+    let id =
+        elf_build_id(&mut |offset_bytes, len_bytes| read(disk, &exe, offset_bytes, len_bytes))?;
     Some(id.iter().fold("build-id:".to_owned(), |text, byte| format!("{text}{byte:02x}")))
 }
 
@@ -105,7 +106,8 @@ mod tests {
     #[test]
     fn a_note_gives_its_id() {
         let mut notes = Vec::new();
-        for (name, kind, desc) in [(b"GNU\0", 1_u32, &[9_u8; 5][..]), (b"GNU\0", 3, &[1, 2, 3, 4])] {
+        for (name, kind, desc) in [(b"GNU\0", 1_u32, &[9_u8; 5][..]), (b"GNU\0", 3, &[1, 2, 3, 4])]
+        {
             notes.extend(4_u32.to_le_bytes());
             notes.extend(u32::try_from(desc.len()).unwrap().to_le_bytes());
             notes.extend(kind.to_le_bytes());

@@ -87,7 +87,9 @@ impl Comparison {
         let removed = run
             .steps()
             .iter()
-            .filter(|step| graph.index_of(step.id.as_str()).is_none() && !carried.contains(&step.id))
+            .filter(|step| {
+                graph.index_of(step.id.as_str()).is_none() && !carried.contains(&step.id)
+            })
             .map(removal)
             .collect::<Vec<_>>();
         this.verdicts.extend(removed);
@@ -134,9 +136,11 @@ impl Comparison {
             (false, true) if step.version > state.version => {
                 made(Verdict::Rerun, true, "its version rose: it and what depends on it run again")
             }
-            (false, true) => {
-                made(Verdict::Changed, true, "it is finished and its definition changed: it is kept")
-            }
+            (false, true) => made(
+                Verdict::Changed,
+                true,
+                "it is finished and its definition changed: it is kept",
+            ),
         }
     }
 }

@@ -6,8 +6,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::context::{Context, Inputs};
+use crate::failure::StepError;
 use crate::output::Output;
-use crate::step::{FunctionBody, StepError};
+use crate::step::FunctionBody;
 
 /// Runs a body; a panic is a failed attempt like any other.
 pub(crate) fn run(

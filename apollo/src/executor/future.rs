@@ -14,8 +14,9 @@ use tokio::runtime::{Builder, Runtime};
 use super::function::panic_error;
 use crate::cancel::{Cancel, OnCancel};
 use crate::context::{Context, Inputs};
+use crate::failure::StepError;
 use crate::output::Output;
-use crate::step::{FutureBody, StepError};
+use crate::step::FutureBody;
 
 /// Makes the runtime that a task's asynchronous steps share.
 pub(crate) fn runtime() -> std::io::Result<Runtime> {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cancel::Cancel;
 use crate::context::{ArtifactSink, Marker, Workspace};
+use crate::failure::StepError;
 use crate::id::{RunId, StepId};
 use crate::observer::{Notice, Observer};
 use crate::record::ArtifactEntry;
-use crate::step::StepError;
 use crate::store::{Staged, Store};
 
 /// What a body left behind besides its value.
@@ -61,8 +61,8 @@ impl Workspace for AttemptWorkspace {
         Ok(Box::new(Sink { name: name.to_owned(), staged, traces: Arc::clone(&self.traces) }))
     }
 
-    fn artifact_path(&self, step: &StepId, name: &str) -> PathBuf {
-        self.store.artifact_path(&self.run, step, name)
+    fn artifact_path(&self, step: &StepId, name: &str) -> Result<PathBuf, StepError> {
+        Ok(self.store.artifact_path(&self.run, step, name)?)
     }
 
     fn work_dir(&self) -> PathBuf {
@@ -70,8 +70,7 @@ impl Workspace for AttemptWorkspace {
     }
 
     fn log(&self, line: &str) {
-        if let Err(error) =
-            self.store.append_capture(&self.run, &self.step, self.retry_count, line)
+        if let Err(error) = self.store.append_capture(&self.run, &self.step, self.retry_count, line)
         {
             let what = StepError::from_error(&error);
             self.tell(Notice::Warning(&format!("a line of `{}` is not kept: {what}", self.step)));
@@ -90,11 +89,19 @@ impl Workspace for AttemptWorkspace {
     }
 
     fn marker(&self, key: &str) -> Result<Option<Marker>, StepError> {
-        Ok(self.store.marker(&self.run, &self.step, key)?)
+        let bytes = self.store.read_marker(&self.run, &self.step, key)?;
+        bytes.map(|bytes| Ok(serde_json::from_slice(&bytes)?)).transpose()
     }
 
     fn set_marker(&self, key: &str, marker: Option<Marker>) -> Result<(), StepError> {
-        Ok(self.store.set_marker(&self.run, &self.step, key, marker)?)
+        match marker {
+            Some(marker) => {
+                let bytes = serde_json::to_vec(&marker)?;
+                self.store.write_marker(&self.run, &self.step, key, &bytes)?;
+            }
+            None => self.store.remove_marker(&self.run, &self.step, key)?,
+        }
+        Ok(())
     }
 }
 

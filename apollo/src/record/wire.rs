@@ -14,8 +14,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::{
-    ArtifactEntry, Attempt, Crc, End, Event, FailReason, Header, LINE_BYTES_MAX, Line, Record,
-    RecordError, SCHEMA, Spill, Closing,
+    ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, LINE_BYTES_MAX, Line,
+    Record, RecordError, SCHEMA, Spill,
 };
 use crate::digest::Digest;
 use crate::id::StepId;
