@@ -51,9 +51,13 @@ pub use id::{NameError, RunId, StepId, StepIndex, TaskId, TaskName};
 /// A civil date, for parameters such as `task_date`.
 pub use jiff::civil::Date;
 pub use observer::{Notice, Observer};
+pub use opening::{Opening, Refusal};
 pub use options::RunOptions;
+pub use record::{ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, Record};
+pub use replay::{RunState, StepState};
 pub use run::{RunError, Summary};
 pub use state::Status;
 pub use step::Step;
 pub use task::{Registered, Task, TaskInfo};
 pub use time::Timestamp;
+pub use verdict::{StepVerdict, Verdict};
