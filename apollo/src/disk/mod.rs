@@ -1,0 +1,95 @@
+//! [`Disk`]: the file system as the log and the store need it, and its real implementation.
+//!
+//! It is not a virtual file system: only what Apollo does to files is here.
+//!
+//! **Invariant:** nothing outside this folder opens, writes, syncs, renames or removes a file, so
+//! that a double can stand for the disk, and count and fail every operation.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// How a file is opened; new files have mode 0600 and symbolic links are not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Open {
+    /// For reading; it must exist.
+    Read,
+    /// For reading and writing; it must exist.
+    Write,
+    /// For reading and writing; it must not exist.
+    CreateNew,
+    /// For reading and writing; created when it does not exist.
+    Create,
+}
+
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metadata {
+    /// Whether it is a directory (symbolic links are not followed).
+    pub is_dir: bool,
+    /// Whether it is a symbolic link.
+    pub is_symlink: bool,
+    /// Its length in bytes.
+    pub len: u64,
+    /// Device and inode.
+    pub id: (u64, u64),
+    /// The permission bits.
+    pub mode: u32,
+    /// The owner's user id.
+    pub uid: u32,
+}
+
+/// What kind of file system a path is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileSystem {
+    /// Bytes that this user can still write.
+    pub free_bytes: u64,
+    /// It lives in memory (tmpfs): nothing survives a restart.
+    pub in_memory: bool,
+    /// It is reached over a network: locks may not hold.
+    pub network: bool,
+    /// It writes in new places (btrfs): reserved room is no promise.
+    pub copy_on_write: bool,
+}
+
+/// A door to the file system.
+pub trait Disk: fmt::Debug + Send + Sync {
+    /// Opens a file.
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
+    /// Creates a directory with mode 0700; its parent must exist.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// The names in a directory, sorted.
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+    /// Moves a file over another one, or a directory to a free name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    /// Removes a directory and what is in it.
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// What a path is, without following a symbolic link.
+    fn metadata(&self, path: &Path) -> io::Result<Metadata>;
+    /// What kind of file system a path is on.
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem>;
+}
+
+/// An open file. Dropping it closes it and releases its lock.
+pub trait DiskFile: fmt::Debug + Send {
+    /// Writes all bytes at the end.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Writes all bytes at an offset, in place.
+    fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Reads up to `buf.len()` bytes at an offset; 0 at the end.
+    fn read_at(&mut self, offset_bytes: u64, buf: &mut [u8]) -> io::Result<usize>;
+    /// Device, inode and length, and how many names the file has.
+    fn stat(&self) -> io::Result<(Metadata, u64)>;
+    /// Makes what was written durable (fdatasync; F_FULLFSYNC on macOS).
+    fn sync(&mut self) -> io::Result<()>;
+    /// Cuts or extends the file; the same length releases reserved room.
+    fn set_len(&mut self, len_bytes: u64) -> io::Result<()>;
+    /// Reserves room up to an offset without changing the length.
+    fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()>;
+    /// Takes the exclusive lock if nobody has it.
+    fn try_lock(&mut self) -> io::Result<bool>;
+}
