@@ -1,9 +1,12 @@
-//! What is said about a day, to those who were promised whole days only.
+//! What is said about a day, to those who were promised whole days only, and how it is posted.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use jiff::civil::Date;
 
 use crate::summary::DaySummary;
-use crate::validate::ValidatedDay;
 
 /// A day that is not announced, because something was wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,25 +26,34 @@ pub struct NotWhole {
 ///
 /// # Errors
 /// [`NotWhole`] when validation left anything to say against the day.
-pub fn announce(day: &ValidatedDay, summary: &DaySummary) -> Result<String, NotWhole> {
+pub fn announce(day: &DaySummary) -> Result<String, NotWhole> {
+    let DaySummary { date, hours, expected_hours: expected, .. } = *day;
     if !day.issues.is_empty() {
         let issues: Vec<String> = day.issues.iter().map(ToString::to_string).collect();
-        return Err(NotWhole {
-            date: day.date,
-            hours: summary.hours,
-            expected: day.expected_hours,
-            issues: issues.join("; "),
-        });
+        return Err(NotWhole { date, hours, expected, issues: issues.join("; ") });
     }
+    let (min, max, mean) = (day.min_celsius, day.max_celsius, day.mean_celsius);
+    let city = day.city.title();
     Ok(format!(
-        "{} on {}: {:.1} to {:.1} C, {:.1} C on average over {} hours\n",
-        day.city.title(),
-        day.date,
-        summary.min_celsius,
-        summary.max_celsius,
-        summary.mean_celsius,
-        summary.hours,
+        "{city} on {date}: {min:.1} to {max:.1} C, {mean:.1} C on average over {hours} hours\n"
     ))
+}
+
+/// Leaves a message in an outbox under a key; the same key again is the same message.
+///
+/// # Errors
+/// What the file system says; nothing is in the outbox under the key then, or what was before.
+///
+/// # Durability
+/// The message survives a power cut once this has returned.
+pub fn post(outbox: &Path, key: &str, message: &str) -> io::Result<()> {
+    fs::create_dir_all(outbox)?;
+    let draft = outbox.join(format!(".{key}"));
+    let mut file = File::create(&draft)?;
+    file.write_all(message.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&draft, outbox.join(key))?;
+    File::open(outbox)?.sync_all()
 }
 
 #[cfg(test)]
@@ -51,7 +63,7 @@ mod tests {
 
     fn check(date: Date, expected: &str) {
         let day = validate_day(&read_day(City::Seattle, date).unwrap()).unwrap();
-        let text = announce(&day, &summarize(&day)).unwrap_or_else(|error| error.to_string());
+        let text = announce(&summarize(&day)).unwrap_or_else(|error| error.to_string());
         assert_eq!(text, expected);
     }
 
@@ -66,5 +78,18 @@ mod tests {
             "2010-03-14 is not announced, it has 22 of its 23 hours: \
              02:00 was left out by daylight saving (line 1732); 03:00 has no reading",
         );
+    }
+
+    #[test]
+    fn a_message_is_posted_once_under_its_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox = folder.path().join("outbox");
+        for _ in 0..2 {
+            post(&outbox, "key", "message\n").unwrap();
+        }
+        let names: Vec<_> =
+            fs::read_dir(&outbox).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["key"]);
+        assert_eq!(fs::read_to_string(outbox.join("key")).unwrap(), "message\n");
     }
 }

@@ -1,12 +1,12 @@
-//! [`DaySummary`]: a day in four numbers, in degrees Celsius.
+//! [`DaySummary`]: what there is to say about a day, in degrees Celsius.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::city::City;
-use crate::validate::ValidatedDay;
+use crate::validate::{Issue, ValidatedDay};
 
-/// A day in four numbers.
+/// What there is to say about a day.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DaySummary {
     /// Where.
@@ -15,12 +15,16 @@ pub struct DaySummary {
     pub date: Date,
     /// How many hours have a reading.
     pub hours: usize,
+    /// How many hours the day had.
+    pub expected_hours: usize,
     /// The lowest temperature.
     pub min_celsius: f64,
     /// The highest temperature.
     pub max_celsius: f64,
     /// The mean over the hours that have a reading.
     pub mean_celsius: f64,
+    /// What was wrong with it; empty for a whole day.
+    pub issues: Vec<Issue>,
 }
 
 /// Converts degrees Fahrenheit into Celsius, to the hundredth.
@@ -38,9 +42,11 @@ pub fn summarize(day: &ValidatedDay) -> DaySummary {
         city: day.city,
         date: day.date,
         hours: day.hours.len(),
+        expected_hours: day.expected_hours,
         min_celsius: celsius().fold(f64::INFINITY, f64::min),
         max_celsius: celsius().fold(f64::NEG_INFINITY, f64::max),
         mean_celsius: hundredth(celsius().sum::<f64>() / count),
+        issues: day.issues.clone(),
     }
 }
 
@@ -67,11 +73,9 @@ mod tests {
     fn a_day_is_summed_up() {
         let raw = read_day(City::Seattle, Date::constant(2010, 7, 4)).unwrap();
         let summary = summarize(&validate_day(&raw).unwrap());
+        let range = (summary.min_celsius, summary.max_celsius, summary.mean_celsius);
+        assert_eq!((summary.hours, range), (24, (13.0, 21.89, 17.29)));
         let text = serde_json::to_string(&summary).unwrap();
-        assert_eq!(
-            text,
-            r#"{"city":"seattle","date":"2010-07-04","hours":24,"min_celsius":13.0,"max_celsius":21.89,"mean_celsius":17.29}"#
-        );
         assert_eq!(serde_json::from_str::<DaySummary>(&text).unwrap(), summary);
     }
 }

@@ -82,7 +82,8 @@ fn text(value: impl ToString) -> ByteArray {
 }
 
 fn days_since_1970(date: Date) -> i32 {
-    date.duration_since(Date::constant(1970, 1, 1)).as_hours().div_euclid(24) as i32
+    let days = date.duration_since(Date::constant(1970, 1, 1)).as_hours().div_euclid(24);
+    i32::try_from(days).unwrap_or(i32::MAX)
 }
 
 /// Writes one row group; `columns` in the order of the schema.
