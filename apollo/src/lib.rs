@@ -8,6 +8,8 @@ mod output;
 mod params;
 mod policy;
 mod record;
+mod replay;
+mod scheduler;
 mod clock;
 mod disk;
 mod state;
