@@ -42,7 +42,7 @@ fn transform(ctx: &Context, validate: &ValidatedDay) -> Result<Tables> {
     let save = |name: &str, table: Vec<u8>| -> Result<Artifact> {
         let mut artifact = ctx.artifact(name)?;
         artifact.write_all(&table)?;
-        Ok(artifact.finish()?)
+        artifact.finish()
     };
     let hours = save("hours.parquet", hours_table(validate)?)?;
     let day = save("day.parquet", day_table(&summary)?)?;
@@ -54,7 +54,7 @@ fn transform(ctx: &Context, validate: &ValidatedDay) -> Result<Tables> {
 fn notify(ctx: &Context, transform: &Tables) -> Result<()> {
     let message = announce(&transform.summary).map_err(StepError::permanent)?;
     let (outbox, key) = (ctx.work_dir().join("outbox"), ctx.idempotency_key());
-    ctx.once(&key, || post(&outbox, &key, &message))?;
+    ctx.once(&key, || Ok(post(&outbox, &key, &message)?))?;
     Ok(())
 }
 

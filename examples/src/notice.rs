@@ -39,7 +39,8 @@ pub fn announce(day: &DaySummary) -> Result<String, NotWhole> {
     ))
 }
 
-/// Leaves a message in an outbox under a key; the same key again is the same message.
+/// Leaves a message in an outbox under a key, whose `/` and `:` become `-`; the same key again is
+/// the same message.
 ///
 /// # Errors
 /// What the file system says; nothing is in the outbox under the key then, or what was before.
@@ -48,11 +49,12 @@ pub fn announce(day: &DaySummary) -> Result<String, NotWhole> {
 /// The message survives a power cut once this has returned.
 pub fn post(outbox: &Path, key: &str, message: &str) -> io::Result<()> {
     fs::create_dir_all(outbox)?;
-    let draft = outbox.join(format!(".{key}"));
+    let name = key.replace(['/', ':'], "-");
+    let draft = outbox.join(format!(".{name}"));
     let mut file = File::create(&draft)?;
     file.write_all(message.as_bytes())?;
     file.sync_all()?;
-    fs::rename(&draft, outbox.join(key))?;
+    fs::rename(&draft, outbox.join(name))?;
     File::open(outbox)?.sync_all()
 }
 
@@ -85,11 +87,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let outbox = folder.path().join("outbox");
         for _ in 0..2 {
-            post(&outbox, "key", "message\n").unwrap();
+            post(&outbox, "task/step/sha256:00", "message\n").unwrap();
         }
         let names: Vec<_> =
             fs::read_dir(&outbox).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert_eq!(names, ["key"]);
-        assert_eq!(fs::read_to_string(outbox.join("key")).unwrap(), "message\n");
+        assert_eq!(names, ["task-step-sha256-00"]);
+        assert_eq!(fs::read_to_string(outbox.join(&names[0])).unwrap(), "message\n");
     }
 }
