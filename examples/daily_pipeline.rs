@@ -1,8 +1,8 @@
 //! The whole line on real data: a day of Seattle's hourly temperatures is fetched, validated,
 //! tabulated as Parquet and announced.
 //!
-//! `--task-date 2010-03-14` is degraded: an hour is lost, and `notify`, which is optional, announces
-//! whole days only. `--task-date 2011-01-01` fails: the file has no such day.
+//! `--task-date 2010-03-14` is degraded: an hour is lost, and `notify`, which is optional,
+//! announces whole days only. `--task-date 2011-01-01` fails: the file has no such day.
 
 use std::io::Write as _;
 
