@@ -40,6 +40,10 @@ pub struct RunState {
 pub struct StepState {
     /// The step.
     pub id: StepId,
+    /// The digest of its definition in the newest header that listed it.
+    pub definition: Option<Digest>,
+    /// Its author's version of its meaning in that header.
+    pub version: u32,
     /// Its state.
     pub status: Status,
     /// How many attempts were started in the run.
@@ -52,6 +56,8 @@ pub struct StepState {
     pub retry: Option<PendingRetry>,
     /// The digest of its newest output.
     pub output: Option<Digest>,
+    /// The id under which its newest output is stored: the one it had then.
+    pub stored_as: StepId,
     /// The files of its newest success.
     pub artifacts: BTreeMap<String, ArtifactEntry>,
     /// The input digests of all its attempts.
@@ -277,6 +283,8 @@ impl RunState {
         for (index, listed) in (0..).map(StepIndex).zip(&header.steps) {
             let mut step = known.remove(&listed.id).unwrap_or_else(|| StepState::new(&listed.id));
             step.reopen(self.epoch, header.rerun.contains(&listed.id));
+            step.definition = Some(listed.digest);
+            step.version = listed.version;
             if self.index.insert(listed.id.clone(), index).is_some() {
                 return Err(format!("the header lists `{}` twice", listed.id));
             }
@@ -390,6 +398,7 @@ impl RunState {
         match end {
             End::Success { output_digest, artifacts } => {
                 step.output = Some(*output_digest);
+                step.stored_as.clone_from(&attempt.step);
                 step.artifacts.clone_from(artifacts);
                 step.succeeded_in = Some(epoch);
             }
@@ -445,12 +454,15 @@ impl StepState {
     fn new(id: &StepId) -> Self {
         Self {
             id: id.clone(),
+            definition: None,
+            version: 1,
             status: Status::Pending,
             attempts: 0,
             open: None,
             retries: 0,
             retry: None,
             output: None,
+            stored_as: id.clone(),
             artifacts: BTreeMap::new(),
             inputs: BTreeSet::new(),
             error: None,

@@ -195,6 +195,11 @@ impl<E: std::error::Error + 'static> From<E> for StepError {
 }
 
 impl StepError {
+    /// The same error, with what was being done in front.
+    pub(crate) fn prefixed(self, what: &str) -> Self {
+        Self { message: format!("{what}: {}", self.message), ..self }
+    }
+
     /// The error of a value that does not survive: no retry changes that.
     pub(crate) fn from_output(error: &OutputError) -> Self {
         Self { permanent: true, ..Self::from_error(error) }

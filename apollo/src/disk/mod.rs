@@ -5,9 +5,19 @@
 //! **Invariant:** nothing outside this folder opens, writes, syncs, renames or removes a file, so
 //! that a double can stand for the disk, and count and fail every operation.
 
+mod atomic;
+#[cfg(any(test, feature = "testing"))]
+mod crash;
+mod real;
+
 use std::fmt;
 use std::io;
 use std::path::Path;
+
+pub use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
+#[cfg(any(test, feature = "testing"))]
+pub use crash::{CrashDisk, CrashSpecError, Fault};
+pub use real::RealDisk;
 
 /// How a file is opened; new files have mode 0600 and symbolic links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +80,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// What a path is, without following a symbolic link.
     fn metadata(&self, path: &Path) -> io::Result<Metadata>;
+    /// What a path is, after following symbolic links.
+    fn target(&self, path: &Path) -> io::Result<Metadata>;
     /// What kind of file system a path is on.
     fn file_system(&self, path: &Path) -> io::Result<FileSystem>;
+    /// The user id that owns what this process creates.
+    fn user(&self) -> u32;
 }
 
 /// An open file. Dropping it closes it and releases its lock.
@@ -88,8 +102,12 @@ pub trait DiskFile: fmt::Debug + Send {
     fn sync(&mut self) -> io::Result<()>;
     /// Cuts or extends the file; the same length releases reserved room.
     fn set_len(&mut self, len_bytes: u64) -> io::Result<()>;
-    /// Reserves room up to an offset without changing the length.
+    /// Reserves room from an offset on without changing the length; an error of kind `Unsupported`
+    /// when the file system can't.
     fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()>;
     /// Takes the exclusive lock if nobody has it.
     fn try_lock(&mut self) -> io::Result<bool>;
+    /// Takes a shared lock if nobody has the exclusive one; enough to ask, without being taken for
+    /// a holder by somebody else who asks.
+    fn try_lock_shared(&mut self) -> io::Result<bool>;
 }

@@ -18,6 +18,8 @@ use crate::state::Status;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use wire::Envelope;
+
 /// The version of the log's form that this build writes and reads.
 pub const SCHEMA: u32 = 1;
 

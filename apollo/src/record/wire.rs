@@ -93,6 +93,26 @@ struct Wire<'a> {
     crc: Cow<'a, str>,
 }
 
+/// The members that bind a line to its log, read without understanding the rest of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Envelope {
+    /// The record's number in the file, from 0.
+    pub seq: u64,
+    /// How many leading records were known to be synced when it was made.
+    pub durable: u64,
+}
+
+impl Envelope {
+    /// Reads a line, given without its newline, that is valid in itself.
+    ///
+    /// # Errors
+    /// [`RecordError`] with what is wrong; the crc is judged before anything else.
+    pub fn decode(line: &[u8]) -> Result<Self, RecordError> {
+        checked_crc(line)?;
+        parse(line)
+    }
+}
+
 /// A key that must be there even where its value is `null`.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     T::deserialize(from)

@@ -1,0 +1,597 @@
+//! [`Engine`]: one epoch of a run: replay, decide, execute, append, until nothing is left.
+//!
+//! It is not the way in: `admission` finds the run and opens the epoch, this works it off.
+//!
+//! **Invariant:** a body starts only after its STEP_START is committed, a dependent only after the
+//! STEP_END of all it needs. One thread at a time commits, and it commits for all that wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cancel::{Cancel, OnCancel};
+use crate::clock::Clock;
+use crate::context::{AttemptInfo, Context, Inputs};
+use crate::digest::Digest;
+use crate::executor::function;
+use crate::executor::workspace::{AttemptWorkspace, Traces};
+use crate::id::{RunId, StepIndex, TaskId};
+use crate::log::{LogError, LogFile, LogWriter, Sync};
+use crate::observer::{Notice, Observer};
+use crate::output::Output;
+use crate::params::Params;
+use crate::policy::{Durability, millis};
+use crate::record::{ArtifactEntry, Attempt, End, Event, FailReason, Record, cut_message};
+use crate::replay::RunState;
+use crate::scheduler::{Decision, Scheduler};
+use crate::state::Status;
+use crate::step::{Body, StepError};
+use crate::store::{Store, StoreError};
+use crate::task::Task;
+
+/// How long a record of durability `batch` may wait for its sync.
+const BATCH_SYNC: Duration = Duration::from_millis(50);
+
+/// What an epoch works with; everything here stays as it is while the epoch lasts.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) task: Task,
+    pub(crate) store: Arc<Store>,
+    pub(crate) task_id: TaskId,
+    pub(crate) run: RunId,
+    pub(crate) params: Params,
+    pub(crate) max_parallel: u32,
+    pub(crate) max_interruptions: u32,
+    /// The caller's request to stop.
+    pub(crate) request: Cancel,
+    /// Its child: also made when the epoch fails.
+    pub(crate) cancel: Cancel,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    #[cfg(feature = "async")]
+    pub(crate) runtime: Option<tokio::runtime::Runtime>,
+}
+
+/// Why an epoch ended before its work did.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The log failed; nothing was written after the failure.
+    #[error("the log failed, so the run stopped")]
+    Log {
+        /// What failed.
+        #[source]
+        source: LogError,
+    },
+    /// An output or an artifact could not be made durable.
+    #[error("an output failed, so the run stopped")]
+    Store {
+        /// What failed.
+        #[source]
+        source: StoreError,
+    },
+    /// A defect of this program: it made a record that its own rules refuse.
+    #[error("apollo made a record that its own rules refuse; please report it: {message}")]
+    Defect {
+        /// What was refused.
+        message: String,
+    },
+}
+
+/// One epoch at work.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    setting: Setting,
+    began: Duration,
+    shared: Arc<Shared>,
+}
+
+/// What the workers share, and the bell for something to run, to commit or to stop for.
+#[derive(Debug)]
+struct Shared {
+    core: Mutex<Core>,
+    bell: Condvar,
+}
+
+/// Where the epoch stands.
+#[derive(Debug)]
+struct Core {
+    state: RunState,
+    scheduler: Scheduler,
+    log: LogWriter,
+    /// The log's file; whoever leads a commit has it.
+    file: Option<LogFile>,
+    /// Records in the pending batch, for the observer.
+    told_next: Vec<Record>,
+    /// Attempts whose STEP_START is in the pending batch.
+    starting: Vec<Start>,
+    /// Attempts whose STEP_START is committed.
+    runnable: VecDeque<Start>,
+    /// When a retry is due, on the monotonic clock.
+    wake_at: Option<Duration>,
+    /// Since when a written record waits for its sync.
+    unsynced_since: Option<Duration>,
+    /// The closing record is in a batch.
+    closing: bool,
+    /// The closing record is committed, or the epoch failed.
+    over: bool,
+    failure: Option<EngineError>,
+}
+
+/// An attempt to be run.
+#[derive(Debug)]
+struct Start {
+    index: StepIndex,
+    attempt: Attempt,
+    info: AttemptInfo,
+    /// What each dependency left, indexed like `depends_on`: where it is stored, and its digest.
+    sources: Vec<(crate::id::StepId, Option<Digest>)>,
+}
+
+/// What came of an attempt.
+enum Outcome {
+    Done { output: Output, artifacts: BTreeMap<String, ArtifactEntry> },
+    Failed(StepError),
+    Stopped(StepError),
+    Broken(StoreError),
+}
+
+impl OnCancel for Shared {
+    fn cancelled(&self) {
+        // Whoever has looked for the request under the lock and not seen it is waiting by now.
+        drop(self.core.lock());
+        self.bell.notify_all();
+    }
+}
+
+type Guard<'a> = MutexGuard<'a, Core>;
+
+impl Engine {
+    /// Takes over a run whose log is open for writing.
+    pub(crate) fn new(setting: Setting, state: RunState, log: LogWriter, file: LogFile) -> Self {
+        let clock = &setting.clock;
+        let scheduler = Scheduler::new(
+            setting.task.graph(),
+            &state,
+            setting.max_parallel,
+            clock.now(),
+            clock.monotonic(),
+        );
+        let began = clock.monotonic();
+        let core = Core {
+            state,
+            scheduler,
+            log,
+            file: Some(file),
+            told_next: Vec::new(),
+            starting: Vec::new(),
+            runnable: VecDeque::new(),
+            wake_at: None,
+            unsynced_since: None,
+            closing: false,
+            over: false,
+            failure: None,
+        };
+        let shared = Arc::new(Shared { core: Mutex::new(core), bell: Condvar::new() });
+        Self { setting, began, shared }
+    }
+
+    /// Works the epoch off: loads nothing more, finds what can start, executes it, writes it down,
+    /// until nothing is ready, running or waited for.
+    ///
+    /// # Errors
+    /// [`EngineError`]; what was committed before stays, and a resume goes on from there.
+    pub(crate) fn run(self, opening: Vec<Record>) -> Result<RunState, EngineError> {
+        let as_listener: Weak<dyn OnCancel> = Arc::<Shared>::downgrade(&self.shared);
+        self.setting.request.listen(as_listener);
+        self.lock().told_next = opening;
+        let steps = u32::try_from(self.setting.task.graph().len()).unwrap_or(u32::MAX);
+        let workers = self.setting.max_parallel.min(steps).max(1);
+        std::thread::scope(|scope| {
+            if self.has_batched_steps() {
+                scope.spawn(|| self.work(false));
+            }
+            for _ in 1..workers {
+                scope.spawn(|| self.work(true));
+            }
+            self.work(true);
+        });
+        let mut core = self.lock();
+        if let Some(file) = core.file.take() {
+            file.close();
+        }
+        let state = std::mem::take(&mut core.state);
+        core.failure.take().map_or(Ok(state), Err)
+    }
+
+    /// One worker: commit what waits, run what is committed, record how it ended.
+    fn work(&self, may_run: bool) {
+        let mut core = self.lock();
+        loop {
+            core = self.lead(core);
+            if core.over {
+                self.shared.bell.notify_all();
+                return;
+            }
+            let next = if may_run { core.runnable.pop_front() } else { None };
+            match next {
+                Some(start) => {
+                    drop(core);
+                    let began = self.setting.clock.monotonic();
+                    let outcome = self.execute(&start);
+                    let took = self.setting.clock.monotonic().saturating_sub(began);
+                    core = self.lock();
+                    let recorded = self.record_end(&mut core, &start, outcome, took);
+                    self.note_failure(&mut core, recorded);
+                }
+                None => core = self.wait(core),
+            }
+        }
+    }
+
+    /// Commits for all that wait, as long as something waits and nobody else does it.
+    fn lead<'a>(&'a self, mut core: Guard<'a>) -> Guard<'a> {
+        while !core.over
+            && let Some(mut file) = core.file.take()
+        {
+            let decided = self.decide(&mut core);
+            self.note_failure(&mut core, decided);
+            let force_sync = core.sync_is_due(self.setting.clock.monotonic());
+            if core.over || !(core.log.has_pending() || force_sync) {
+                core.file = Some(file);
+                break;
+            }
+            let batch = core.log.take();
+            let told = std::mem::take(&mut core.told_next);
+            let started = std::mem::take(&mut core.starting);
+            let closes = core.closing;
+            let open = u32::try_from(core.state.open_attempts()).unwrap_or(u32::MAX);
+            drop(core);
+            let committed = file.commit(&batch, force_sync, open);
+            if committed.is_ok() {
+                told.iter().for_each(|record| self.tell(Notice::Record(record)));
+            }
+            core = self.lock();
+            core.file = Some(file);
+            match committed {
+                Ok(synced) => {
+                    core.log.committed(batch, synced);
+                    let waits = core.log.unsynced() > 0;
+                    core.unsynced_since = waits
+                        .then(|| core.unsynced_since.unwrap_or(self.setting.clock.monotonic()));
+                    core.over |= closes;
+                    // The leader runs one of them itself, so a chain wakes nobody.
+                    if core.over || core.wake_at.is_some() || waits || started.len() > 1 {
+                        self.shared.bell.notify_all();
+                    }
+                    core.runnable.extend(started);
+                }
+                Err(source) => self.note_failure(&mut core, Err(EngineError::Log { source })),
+            }
+        }
+        core
+    }
+
+    /// Turns what can start now into STEP_STARTs, and the end of all work into the closing record.
+    fn decide(&self, core: &mut Core) -> Result<(), EngineError> {
+        if core.closing {
+            return Ok(());
+        }
+        if self.setting.cancel.is_cancelled() {
+            core.scheduler.stop();
+        }
+        let now = self.setting.clock.monotonic();
+        core.wake_at = None;
+        loop {
+            match core.scheduler.next(now) {
+                Decision::Start(step) => self.start(core, step)?,
+                Decision::Wait => return Ok(()),
+                Decision::WaitUntil(due) => {
+                    core.wake_at = Some(due);
+                    return Ok(());
+                }
+                Decision::Finished => {
+                    let closing = core.state.closing(millis(now.saturating_sub(self.began)));
+                    self.append(core, Event::EpochClosed(Box::new(closing)), Sync::Now)?;
+                    core.closing = true;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn start(&self, core: &mut Core, index: StepIndex) -> Result<(), EngineError> {
+        let graph = self.setting.task.graph();
+        let step = graph.step(index);
+        let state = core.state.step(index);
+        let given_up = state.interruptions >= self.setting.max_interruptions;
+        let sources = self.sources(&core.state, index);
+        let attempt = Attempt {
+            step: step.id.clone(),
+            retry_count: state.attempts,
+            input_digest: self.input_digest(index, &sources),
+        };
+        let sync = if step.start_is_synced { Sync::Now } else { sync_of(step.durability) };
+        self.append(core, Event::AttemptStarted(attempt.clone()), sync)?;
+        core.scheduler.started(index);
+        if given_up {
+            let error = format!(
+                "given up: its process died {} times in a row while it was running; \
+                 run again to try once more",
+                self.setting.max_interruptions
+            );
+            let end = End::Failed { error, reason: Some(FailReason::Interruptions) };
+            let event = Event::AttemptEnded { attempt, duration_ms: None, end };
+            self.append(core, event, Sync::Now)?;
+            core.scheduler.ended(graph, &core.state, index, None);
+            return Ok(());
+        }
+        let info = AttemptInfo {
+            task_id: self.setting.task_id.clone(),
+            run_id: self.setting.run.clone(),
+            step_id: step.id.clone(),
+            retry_count: attempt.retry_count,
+            input_digest: attempt.input_digest,
+            inputs: core.state.step(index).inputs.clone(),
+            on_unknown: step.on_unknown,
+            probe: self.setting.task.runner(index).probe,
+        };
+        let sources = sources.into_iter().map(|(_id, stored_as, digest)| (stored_as, digest));
+        core.starting.push(Start { index, attempt, info, sources: sources.collect() });
+        Ok(())
+    }
+
+    /// What each dependency left: its id, the id it is stored under, and its digest.
+    fn sources(
+        &self,
+        state: &RunState,
+        index: StepIndex,
+    ) -> Vec<(crate::id::StepId, crate::id::StepId, Option<Digest>)> {
+        let depends_on = &self.setting.task.graph().step(index).depends_on;
+        let source = |&dependency: &StepIndex| {
+            let step = state.step(dependency);
+            let output = step.output.filter(|_| step.status.is_finished());
+            (step.id.clone(), step.stored_as.clone(), output)
+        };
+        depends_on.iter().map(source).collect()
+    }
+
+    fn input_digest(
+        &self,
+        index: StepIndex,
+        sources: &[(crate::id::StepId, crate::id::StepId, Option<Digest>)],
+    ) -> Digest {
+        let step = self.setting.task.graph().step(index);
+        let deps: serde_json::Map<String, Value> = sources
+            .iter()
+            .map(|(id, _stored_as, digest)| (id.to_string(), json!(digest)))
+            .collect();
+        let params: serde_json::Map<String, Value> = step
+            .params
+            .iter()
+            .filter(|name| !self.setting.task.is_secret(name))
+            .map(|name| (name.clone(), json!(self.setting.params.text(name))))
+            .collect();
+        Digest::of_json(&json!({"deps": deps, "params": params, "step": step.digest}))
+    }
+
+    /// Runs one attempt to its end; nothing here touches the log.
+    fn execute(&self, start: &Start) -> Outcome {
+        let setting = &self.setting;
+        if setting.cancel.is_cancelled() {
+            return Outcome::Stopped(StepError::new("stopped before its body began"));
+        }
+        let (run, step, retry_count) = (&setting.run, &start.info.step_id, start.info.retry_count);
+        let traces = Arc::new(Traces::default());
+        let workspace = AttemptWorkspace {
+            store: Arc::clone(&setting.store),
+            run: run.clone(),
+            step: step.clone(),
+            retry_count,
+            cancel: setting.cancel.clone(),
+            observer: setting.observer.clone(),
+            traces: Arc::clone(&traces),
+        };
+        let context =
+            Context::new(start.info.clone(), setting.params.clone(), Box::new(workspace));
+        let output = match self.body(start, &context) {
+            Ok(_) if traces.saw_cancel() => {
+                return Outcome::Stopped(StepError::new("stopped: the run is being stopped"));
+            }
+            Ok(output) => output,
+            Err(error) if setting.cancel.is_cancelled() => return Outcome::Stopped(error),
+            Err(error) => return Outcome::Failed(error),
+        };
+        let artifacts = traces.artifacts();
+        let names: Vec<_> = artifacts.keys().map(String::as_str).collect();
+        let published = setting
+            .store
+            .publish(run, step, retry_count, &names)
+            .and_then(|()| setting.store.write_output(run, step, &output));
+        match published {
+            Ok(()) => Outcome::Done { output, artifacts },
+            Err(error) => Outcome::Broken(error),
+        }
+    }
+
+    fn body(&self, start: &Start, context: &Context) -> Result<Output, StepError> {
+        let setting = &self.setting;
+        let runner = setting.task.runner(start.index);
+        setting.store.prepare(&setting.run, &start.info.step_id)?;
+        if let Some(cleanup) = runner.cleanup.filter(|_| start.info.retry_count > 0) {
+            function::clean(cleanup, context)?;
+        }
+        let inputs = self.inputs(start)?;
+        match runner.body {
+            Body::Function(body) => function::run(body, context, &inputs),
+            Body::Future(body) => self.future(start.index, body, context, &inputs),
+        }
+    }
+
+    #[cfg(feature = "async")]
+    fn future(
+        &self,
+        index: StepIndex,
+        body: crate::step::FutureBody,
+        context: &Context,
+        inputs: &Inputs,
+    ) -> Result<Output, StepError> {
+        let Some(runtime) = &self.setting.runtime else {
+            return Err(StepError::permanent("there is no runtime for asynchronous steps"));
+        };
+        let timeout = self.setting.task.graph().step(index).timeout;
+        let cancel = &self.setting.cancel;
+        crate::executor::future::run(runtime, body, context, inputs, timeout, cancel)
+    }
+
+    #[cfg(not(feature = "async"))]
+    #[expect(clippy::unused_self, reason = "the same call with and without the feature")]
+    fn future(
+        &self,
+        _index: StepIndex,
+        _body: crate::step::FutureBody,
+        _context: &Context,
+        _inputs: &Inputs,
+    ) -> Result<Output, StepError> {
+        Err(StepError::permanent("asynchronous steps need apollo's feature `async`"))
+    }
+
+    fn inputs(&self, start: &Start) -> Result<Inputs, StepError> {
+        let mut values = Vec::with_capacity(start.sources.len());
+        for (stored_as, digest) in &start.sources {
+            let output = match digest {
+                Some(digest) => {
+                    Some(self.setting.store.read_output(&self.setting.run, stored_as, *digest)?)
+                }
+                None => None,
+            };
+            values.push((stored_as.clone(), output));
+        }
+        Ok(Inputs::new(values))
+    }
+
+    fn record_end(
+        &self,
+        core: &mut Core,
+        start: &Start,
+        outcome: Outcome,
+        took: Duration,
+    ) -> Result<(), EngineError> {
+        if core.over {
+            return Ok(());
+        }
+        let (mut due, index) = (None, start.index);
+        let end = match outcome {
+            Outcome::Broken(source) => {
+                let error = cut_message(StepError::from_error(&source).message());
+                core.failure.get_or_insert(EngineError::Store { source });
+                self.setting.cancel.cancel();
+                End::Failed { error, reason: Some(FailReason::Stopped) }
+            }
+            Outcome::Done { output, artifacts } => {
+                End::Success { output_digest: output.digest(), artifacts }
+            }
+            Outcome::Stopped(error) => End::Failed {
+                error: cut_message(error.message()),
+                reason: Some(FailReason::Stopped),
+            },
+            Outcome::Failed(error) => match self.retry_wait(core, start, &error) {
+                Some(delay) => {
+                    due = Some(self.setting.clock.monotonic() + delay);
+                    End::Retrying {
+                        error: cut_message(error.message()),
+                        retry_at: self.setting.clock.now().after(delay),
+                        delay_ms: millis(delay),
+                    }
+                }
+                None => End::Failed { error: cut_message(error.message()), reason: None },
+            },
+        };
+        let graph = self.setting.task.graph();
+        let sync = sync_of(graph.step(index).durability);
+        let attempt = start.attempt.clone();
+        let event = Event::AttemptEnded { attempt, duration_ms: Some(millis(took)), end };
+        self.append(core, event, sync)?;
+        core.scheduler.ended(graph, &core.state, index, due);
+        Ok(())
+    }
+
+    /// How long to wait before the attempt is repeated; `None` when it is not.
+    fn retry_wait(&self, core: &Core, start: &Start, error: &StepError) -> Option<Duration> {
+        if error.is_permanent() {
+            return None;
+        }
+        let retries = core.state.step(start.index).retries;
+        let seed = format!("{}/{}/{}", self.setting.run, start.attempt.step, start.attempt.retry_count);
+        let draw = u64::from(crc32fast::hash(seed.as_bytes()));
+        self.setting.task.graph().step(start.index).retry.wait(retries + 1, draw)
+    }
+
+    /// Makes a record: into the pending batch, and into the state.
+    fn append(&self, core: &mut Core, event: Event, sync: Sync) -> Result<(), EngineError> {
+        let defect = |message: String| EngineError::Defect { message };
+        let epoch = core.state.epoch();
+        let record = core
+            .log
+            .append(self.setting.clock.now(), epoch, event, sync)
+            .map_err(|error| defect(error.to_string()))?;
+        core.state.apply(&record).map_err(|error| defect(error.to_string()))?;
+        if self.setting.observer.is_some() {
+            core.told_next.push(record);
+        }
+        Ok(())
+    }
+
+    fn wait<'a>(&'a self, core: Guard<'a>) -> Guard<'a> {
+        let sync_at = core.unsynced_since.map(|since| since + BATCH_SYNC);
+        let wake_at = core.wake_at.into_iter().chain(sync_at).min();
+        let Some(wake_at) = wake_at.filter(|_| core.file.is_some()) else {
+            return self.shared.bell.wait(core).unwrap_or_else(PoisonError::into_inner);
+        };
+        let clock = &self.setting.clock;
+        let wait = clock.block_for(wake_at.saturating_sub(clock.monotonic()));
+        let woken = self.shared.bell.wait_timeout(core, wait);
+        woken.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Ends the epoch at its first failure; bodies that run are told to stop.
+    fn note_failure(&self, core: &mut Core, result: Result<(), EngineError>) {
+        if let Err(failure) = result {
+            core.over = true;
+            core.failure.get_or_insert(failure);
+            self.setting.cancel.cancel();
+            self.shared.bell.notify_all();
+        }
+    }
+
+    fn has_batched_steps(&self) -> bool {
+        let steps = self.setting.task.graph().steps();
+        steps.iter().any(|step| step.durability == Durability::Batch)
+    }
+
+    fn tell(&self, notice: Notice<'_>) {
+        if let Some(observer) = &self.setting.observer {
+            observer.notice(notice);
+        }
+    }
+
+    fn lock(&self) -> Guard<'_> {
+        self.shared.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Core {
+    fn sync_is_due(&self, now: Duration) -> bool {
+        self.unsynced_since.is_some_and(|since| since + BATCH_SYNC <= now)
+    }
+}
+
+const fn sync_of(durability: Durability) -> Sync {
+    match durability {
+        Durability::Always => Sync::Now,
+        Durability::Batch => Sync::Batched,
+    }
+}

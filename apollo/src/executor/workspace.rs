@@ -1,0 +1,125 @@
+//! [`AttemptWorkspace`]: the door behind one attempt's [`Context`](crate::context::Context).
+//!
+//! It is not the publisher: what an attempt stages becomes visible when the engine says so.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::cancel::Cancel;
+use crate::context::{ArtifactSink, Marker, Workspace};
+use crate::id::{RunId, StepId};
+use crate::observer::{Notice, Observer};
+use crate::record::ArtifactEntry;
+use crate::step::StepError;
+use crate::store::{Staged, Store};
+
+/// What a body left behind besides its value.
+#[derive(Debug, Default)]
+pub(crate) struct Traces {
+    staged: Mutex<BTreeMap<String, ArtifactEntry>>,
+    saw_cancel: AtomicBool,
+}
+
+impl Traces {
+    /// The files that were finished, by name.
+    pub(crate) fn artifacts(&self) -> BTreeMap<String, ArtifactEntry> {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the body asked, and was told that the run is being stopped.
+    pub(crate) fn saw_cancel(&self) -> bool {
+        self.saw_cancel.load(Ordering::SeqCst)
+    }
+}
+
+/// The door behind one attempt's context.
+#[derive(Debug)]
+pub(crate) struct AttemptWorkspace {
+    pub(crate) store: Arc<Store>,
+    pub(crate) run: RunId,
+    pub(crate) step: StepId,
+    pub(crate) retry_count: u32,
+    pub(crate) cancel: Cancel,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) traces: Arc<Traces>,
+}
+
+impl AttemptWorkspace {
+    fn tell(&self, notice: Notice<'_>) {
+        if let Some(observer) = &self.observer {
+            observer.notice(notice);
+        }
+    }
+}
+
+impl Workspace for AttemptWorkspace {
+    fn create_artifact(&self, name: &str) -> Result<Box<dyn ArtifactSink>, StepError> {
+        let staged = self.store.stage(&self.run, &self.step, self.retry_count, name)?;
+        Ok(Box::new(Sink { name: name.to_owned(), staged, traces: Arc::clone(&self.traces) }))
+    }
+
+    fn artifact_path(&self, step: &StepId, name: &str) -> PathBuf {
+        self.store.artifact_path(&self.run, step, name)
+    }
+
+    fn work_dir(&self) -> PathBuf {
+        self.store.work_dir(&self.run)
+    }
+
+    fn log(&self, line: &str) {
+        if let Err(error) =
+            self.store.append_capture(&self.run, &self.step, self.retry_count, line)
+        {
+            let what = StepError::from_error(&error);
+            self.tell(Notice::Warning(&format!("a line of `{}` is not kept: {what}", self.step)));
+        }
+        self.tell(Notice::Line { step: self.step.as_str(), line });
+    }
+
+    fn progress(&self, done: u64, total: u64) {
+        self.tell(Notice::Progress { step: self.step.as_str(), done, total });
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let cancelled = self.cancel.is_cancelled();
+        self.traces.saw_cancel.fetch_or(cancelled, Ordering::SeqCst);
+        cancelled
+    }
+
+    fn marker(&self, key: &str) -> Result<Option<Marker>, StepError> {
+        Ok(self.store.marker(&self.run, &self.step, key)?)
+    }
+
+    fn set_marker(&self, key: &str, marker: Option<Marker>) -> Result<(), StepError> {
+        Ok(self.store.set_marker(&self.run, &self.step, key, marker)?)
+    }
+}
+
+#[derive(Debug)]
+struct Sink {
+    name: String,
+    staged: Staged,
+    traces: Arc<Traces>,
+}
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.staged.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.staged.flush()
+    }
+}
+
+impl ArtifactSink for Sink {
+    fn finish(self: Box<Self>) -> Result<ArtifactEntry, StepError> {
+        let (_name, entry) = self.staged.finish()?;
+        let mut staged = self.traces.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        staged.insert(self.name, entry);
+        Ok(entry)
+    }
+}

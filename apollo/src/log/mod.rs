@@ -1,0 +1,22 @@
+//! The log: an append-only file of records, which is the truth about a run.
+//!
+//! What it promises: a record whose commit returned synced is never lost and never changed; what a
+//! crash leaves behind the last such record is found, kept beside and cut off, once; a log that was
+//! damaged otherwise is refused with the place of the damage. [`UnsealedLog`] reads and judges,
+//! [`UnsealedLog::seal`] makes the judged log one that can be appended to, [`LogWriter`] makes
+//! records, and [`LogFile`] commits them.
+//!
+//! It is not the meaning of the records (`replay`), nor the directory they are in (`store`).
+//!
+//! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
+
+mod file;
+mod lines;
+mod reader;
+mod seal;
+mod writer;
+
+pub use file::{LogError, LogFile};
+pub use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
+pub use seal::SealedTail;
+pub use writer::{Batch, LogWriter, Sync};

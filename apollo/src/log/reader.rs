@@ -1,0 +1,383 @@
+//! [`UnsealedLog`]: a log as it was found, and the judgement of its bytes.
+//!
+//! It is not the repair of a torn tail: reading never writes; that is `seal`.
+//!
+//! **Invariant:** a record is handed out only when its newline, crc, seq and prev are right and
+//! everything before it was, too. What follows the first invalid byte is a torn tail unless a
+//! record behind it says that the line had been synced: then it is corruption, and refused.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::lines::{Lines, Next};
+use crate::disk::{Disk, DiskFile, Open, read_all};
+use crate::record::{Crc, Envelope, LINE_BYTES_MAX, Record, RecordError, SCHEMA};
+
+/// What every line begins with.
+const LINE_START: &[u8] = b"{\"timestamp\":\"";
+
+/// A log that may only be read.
+#[derive(Debug)]
+pub struct Unlocked;
+
+/// A log that this process alone may change.
+#[derive(Debug)]
+pub struct Locked;
+
+/// A log as a process left it: it may end in a torn tail, so nothing can be appended yet.
+#[derive(Debug)]
+pub struct UnsealedLog<L = Unlocked> {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) path: PathBuf,
+    pub(super) file: Box<dyn DiskFile>,
+    lock: PhantomData<L>,
+}
+
+/// What a log holds, beside its records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scan {
+    /// How many valid records there are; also the `seq` of the next one.
+    pub records: u64,
+    /// The crc of the last valid record, which the next one repeats.
+    pub prev: Crc,
+    /// Where the bytes of the valid records end.
+    pub end_bytes: u64,
+    /// How many leading records are known to be synced.
+    pub durable: u64,
+    /// Where the records begin that are not known to be synced.
+    pub durable_end_bytes: u64,
+    /// What follows the valid records.
+    pub tail: Tail,
+}
+
+/// What follows the valid records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tail {
+    /// Nothing.
+    Clean,
+    /// What a crash left of records that were not synced.
+    Torn {
+        /// Where it begins.
+        offset_bytes: u64,
+        /// Its length.
+        bytes: u64,
+        /// Why its first line is no record.
+        why: String,
+    },
+}
+
+/// Why a log can't be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The disk said no.
+    #[error("can't read the log `{}`", path.display())]
+    Io {
+        /// The log, or a file that belongs to it.
+        path: PathBuf,
+        /// What the disk said.
+        #[source]
+        source: io::Error,
+    },
+    /// Another process works on the run.
+    #[error("the log `{}` is locked: another process works on this run", path.display())]
+    Locked {
+        /// The log.
+        path: PathBuf,
+    },
+    /// A record that had been synced is damaged.
+    #[error(
+        "the log `{}` is corrupt at line {line}, byte {offset_bytes}: {reason}; {because}; \
+         `repair` keeps the records before it",
+        path.display()
+    )]
+    Corrupt {
+        /// The log.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Where the line begins.
+        offset_bytes: u64,
+        /// What is wrong with it.
+        reason: String,
+        /// How that is known not to be the trace of a crash.
+        because: String,
+    },
+    /// A record is valid, but can't be true after those before it.
+    #[error(
+        "the log `{}` contradicts itself at line {line}, byte {offset_bytes}: {message}; \
+         it was not written by one apollo alone",
+        path.display()
+    )]
+    Contradiction {
+        /// The log.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Where the line begins.
+        offset_bytes: u64,
+        /// What can't be true.
+        message: String,
+    },
+    /// The log was written by another version.
+    #[error(
+        "the log `{}` has schema {schema}, this build knows {SCHEMA}; use the apollo that wrote it",
+        path.display()
+    )]
+    Schema {
+        /// The log.
+        path: PathBuf,
+        /// The schema that it names.
+        schema: u64,
+    },
+}
+
+/// Why a line is no record of the log.
+enum Bad {
+    /// A crash may have left it.
+    Suspect(String),
+    /// No crash can have left it.
+    Impossible(String),
+    /// It can't be known now.
+    Failed(ReadError),
+}
+
+impl UnsealedLog<Unlocked> {
+    /// Opens a log to read it, whoever works on it.
+    ///
+    /// # Errors
+    /// [`ReadError::Io`]; the disk is as it was.
+    pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+        Self::with(disk, path, Open::Read)
+    }
+}
+
+impl UnsealedLog<Locked> {
+    /// Opens a log to go on with it, and takes its lock.
+    ///
+    /// # Errors
+    /// [`ReadError::Locked`] when somebody has the lock, [`ReadError::Io`] otherwise; the disk is
+    /// as it was.
+    pub fn open_locked(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+        let mut log = Self::with(disk, path, Open::Write)?;
+        let locked = log.file.try_lock();
+        let locked = locked.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        if locked { Ok(log) } else { Err(ReadError::Locked { path: path.to_owned() }) }
+    }
+}
+
+impl<L> UnsealedLog<L> {
+    fn with(disk: &Arc<dyn Disk>, path: &Path, how: Open) -> Result<Self, ReadError> {
+        let file = disk.open(path, how);
+        let file = file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        let disk = Arc::clone(disk);
+        Ok(Self { disk, path: path.to_owned(), file, lock: PhantomData })
+    }
+
+    /// Where the log is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the log from its start, and hands out each valid record. A log without records is no
+    /// error: its run never began.
+    ///
+    /// # Errors
+    /// [`ReadError::Corrupt`] when a record that had been synced is damaged,
+    /// [`ReadError::Contradiction`] with the text that `each` returned, [`ReadError::Schema`] for
+    /// another version's log. The disk is as it was.
+    ///
+    /// # Complexity
+    /// One pass; memory does not grow with the log.
+    pub fn scan(
+        &mut self,
+        each: &mut dyn FnMut(Record) -> Result<(), String>,
+    ) -> Result<Scan, ReadError> {
+        let (disk, path) = (&*self.disk, &*self.path);
+        let io = |source| ReadError::Io { path: path.to_owned(), source };
+        let mut lines = Lines::new(&mut *self.file).map_err(io)?;
+        let mut chain = Chain::default();
+        loop {
+            let next = lines.look().map_err(io)?;
+            let offset_bytes = lines.offset_bytes();
+            let verdict = match next {
+                Next::End => return Ok(chain.end(offset_bytes, Tail::Clean)),
+                Next::Open if lines.bytes().len() > LINE_BYTES_MAX => {
+                    Err(Bad::Suspect("the line is longer than a line may be".to_owned()))
+                }
+                Next::Open => Err(Bad::Suspect("the line has no newline".to_owned())),
+                Next::Line(len) => {
+                    let line = lines.bytes().get(..len).unwrap_or_default();
+                    chain.judge(line, disk, path)
+                }
+            };
+            let line = chain.records + 1;
+            let bad = match verdict {
+                Ok((record, crc)) => {
+                    chain.extend(&record, crc, offset_bytes);
+                    each(record).map_err(|message| {
+                        let path = path.to_owned();
+                        ReadError::Contradiction { path, line, offset_bytes, message }
+                    })?;
+                    if let Next::Line(len) = next {
+                        lines.take(len + 1);
+                    }
+                    continue;
+                }
+                Err(bad) => bad,
+            };
+            let (reason, because) = match bad {
+                Bad::Failed(error) => return Err(error),
+                Bad::Impossible(reason) => (reason, Some("its crc is right".to_owned())),
+                Bad::Suspect(reason) => {
+                    let voucher = voucher(&mut lines, chain.records).map_err(io)?;
+                    (reason, voucher.map(|by| format!("record {by} says that it was synced")))
+                }
+            };
+            let Some(because) = because else {
+                let bytes = lines.len_bytes().saturating_sub(offset_bytes);
+                return Ok(chain.end(offset_bytes, Tail::Torn { offset_bytes, bytes, why: reason }));
+            };
+            let path = path.to_owned();
+            return Err(ReadError::Corrupt { path, line, offset_bytes, reason, because });
+        }
+    }
+}
+
+/// The records so far, as far as the next one depends on them.
+#[derive(Debug, Default)]
+struct Chain {
+    records: u64,
+    prev: Crc,
+    durable: u64,
+    /// Where each record begins that is not known to be synced, in their order;
+    /// `len == records - durable`.
+    open_offsets_bytes: VecDeque<u64>,
+}
+
+impl Chain {
+    /// Decides whether a line, given without its newline, is the next record.
+    fn judge(&self, line: &[u8], disk: &dyn Disk, path: &Path) -> Result<(Record, Crc), Bad> {
+        let spill_error = RefCell::new(None);
+        let load = |name: &str| {
+            let beside = path.with_file_name(name);
+            let plain = beside.parent() == path.parent() && !name.contains('/');
+            let loaded = if plain {
+                read_all(disk, &beside)
+            } else {
+                Err(io::ErrorKind::InvalidFilename.into())
+            };
+            loaded.inspect_err(|error| {
+                spill_error.replace(Some((beside, io::Error::from(error.kind()))));
+            })
+        };
+        let (record, crc) = Record::decode(line, &load)
+            .map_err(|error| judge_error(self.records, line, path, error, spill_error.take()))?;
+        let want = (self.records, self.prev);
+        if (record.seq, record.prev) != want {
+            return Err(Bad::Suspect(if record.seq == want.0 {
+                let (prev, want) = (record.prev, want.1);
+                format!("the line says prev {prev}, the line before has crc {want}")
+            } else {
+                format!("the line says seq {}, want {}", record.seq, want.0)
+            }));
+        }
+        if record.durable < self.durable || record.durable > record.seq {
+            let (durable, before) = (record.durable, self.durable);
+            let reason = format!("the line says durable {durable}, the line before {before}");
+            return Err(Bad::Impossible(reason));
+        }
+        Ok((record, crc))
+    }
+
+    fn extend(&mut self, record: &Record, crc: Crc, offset_bytes: u64) {
+        self.open_offsets_bytes.push_back(offset_bytes);
+        for _ in self.durable..record.durable {
+            self.open_offsets_bytes.pop_front();
+        }
+        self.durable = record.durable;
+        self.records += 1;
+        self.prev = crc;
+    }
+
+    fn end(&self, end_bytes: u64, tail: Tail) -> Scan {
+        Scan {
+            records: self.records,
+            prev: self.prev,
+            end_bytes,
+            durable: self.durable,
+            durable_end_bytes: *self.open_offsets_bytes.front().unwrap_or(&end_bytes),
+            tail,
+        }
+    }
+}
+
+/// Tells whether a crash may have left a line that could not be decoded.
+fn judge_error(
+    records: u64,
+    line: &[u8],
+    path: &Path,
+    error: RecordError,
+    spill_error: Option<(PathBuf, io::Error)>,
+) -> Bad {
+    let first_schema = || -> Option<u64> {
+        let value: serde_json::Value = serde_json::from_slice(line).ok()?;
+        value.get("detail")?.get("schema")?.as_u64().filter(|schema| *schema != u64::from(SCHEMA))
+    };
+    match error {
+        RecordError::Schema { schema } => {
+            Bad::Failed(ReadError::Schema { path: path.to_owned(), schema: schema.into() })
+        }
+        // Another version may have other keys, or another checksum.
+        _ if records == 0
+            && let Some(schema) = first_schema() =>
+        {
+            Bad::Failed(ReadError::Schema { path: path.to_owned(), schema })
+        }
+        RecordError::Spill { .. } => match spill_error {
+            Some((path, source)) if source.kind() != io::ErrorKind::NotFound => {
+                Bad::Failed(ReadError::Io { path, source })
+            }
+            // The name of the first spill file is synced after its record.
+            Some(_) | None => Bad::Suspect(error.to_string()),
+        },
+        RecordError::TooLong { .. } | RecordError::NoCrc | RecordError::Crc { .. } => {
+            Bad::Suspect(error.to_string())
+        }
+        RecordError::Json { ref source } => Bad::Impossible(format!("{error}: {source}")),
+        RecordError::Meaning { .. } => Bad::Impossible(error.to_string()),
+    }
+}
+
+/// Looks, from the first invalid byte on, for a record that is valid in itself and says that the
+/// record numbered `bad` was synced. It looks at every place where a line could begin, not only
+/// behind newlines, because a newline may be among what is damaged.
+fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
+    loop {
+        lines.fill(LINE_BYTES_MAX + 1)?;
+        let found = lines.bytes().windows(LINE_START.len()).position(|seen| seen == LINE_START);
+        let Some(at) = found else {
+            let seen = lines.bytes().len();
+            if seen <= LINE_BYTES_MAX {
+                return Ok(None);
+            }
+            lines.take(seen - LINE_START.len());
+            continue;
+        };
+        lines.take(at);
+        if let Next::Line(len) = lines.look()? {
+            let line = lines.bytes().get(..len).unwrap_or_default();
+            if let Ok(envelope) = Envelope::decode(line)
+                && envelope.durable > bad
+            {
+                return Ok(Some(envelope.seq));
+            }
+        }
+        lines.take(1);
+    }
+}

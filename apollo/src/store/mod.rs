@@ -1,0 +1,20 @@
+//! The store: the directory `.apollo`, and where everything in it is.
+//!
+//! It is not the log's content (`log`), nor what a run means (`replay`): it knows names, locks,
+//! outputs, artifacts, markers and captured lines.
+//!
+//! **Invariant:** a name in the directory is made of checked ids alone; what a record will say is
+//! there is durable before the store says that it is done.
+
+mod artifact;
+mod capture;
+mod directory;
+mod lock;
+mod marker;
+mod output;
+mod run;
+
+pub use artifact::{ArtifactLost, Staged};
+pub use directory::{Store, StoreError};
+pub use lock::{Holder, Liveness, LockError, TaskLock};
+pub use output::OutputLost;
