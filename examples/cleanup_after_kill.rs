@@ -15,7 +15,7 @@ const LINES: usize = 20;
 
 /// Takes away what an attempt before this one left; may find nothing.
 fn empty(ctx: &Context) -> Result<()> {
-    match fs::remove_file(ctx.work_dir().join("ledger.txt")) {
+    match fs::remove_file(ctx.work_dir()?.join("ledger.txt")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
@@ -24,7 +24,7 @@ fn empty(ctx: &Context) -> Result<()> {
 /// Appends line by line, slowly.
 #[step(cleanup = empty)]
 fn fill(ctx: &Context) -> Result<()> {
-    let path = ctx.work_dir().join("ledger.txt");
+    let path = ctx.work_dir()?.join("ledger.txt");
     let mut ledger = fs::File::options().create(true).append(true).open(path)?;
     for line in 1..=LINES {
         if ctx.is_cancelled() {
@@ -40,7 +40,7 @@ fn fill(ctx: &Context) -> Result<()> {
 /// Fails unless each line is there once.
 #[step(depends_on = [fill])]
 fn count(ctx: &Context) -> Result<usize> {
-    let ledger = fs::read_to_string(ctx.work_dir().join("ledger.txt"))?;
+    let ledger = fs::read_to_string(ctx.work_dir()?.join("ledger.txt"))?;
     let found: Vec<&str> = ledger.lines().collect();
     let expected: Vec<String> = (1..=LINES).map(|line| format!("line {line}")).collect();
     if found != expected {

@@ -53,7 +53,7 @@ fn transform(ctx: &Context, validate: &ValidatedDay) -> Result<Tables> {
 #[step(depends_on = [transform], optional)]
 fn notify(ctx: &Context, transform: &Tables) -> Result<()> {
     let message = announce(&transform.summary).map_err(StepError::permanent)?;
-    let (outbox, key) = (ctx.work_dir().join("outbox"), ctx.idempotency_key());
+    let (outbox, key) = (ctx.work_dir()?.join("outbox"), ctx.idempotency_key());
     ctx.once(&key, || Ok(post(&outbox, &key, &message)?))?;
     Ok(())
 }

@@ -53,8 +53,8 @@ pub trait Workspace: fmt::Debug + Send + Sync {
     fn create_artifact(&self, name: &str) -> Result<Box<dyn ArtifactSink>, StepError>;
     /// Where a published file of a step is.
     fn artifact_path(&self, step: &StepId, name: &str) -> Result<PathBuf, StepError>;
-    /// The run's folder of artifacts.
-    fn work_dir(&self) -> PathBuf;
+    /// The run's folder of artifacts; it exists.
+    fn work_dir(&self) -> Result<PathBuf, StepError>;
     /// Keeps a line and shows it.
     fn log(&self, line: &str);
     /// Shows how far the attempt is.
@@ -190,9 +190,11 @@ impl Context {
         self.workspace.artifact_path(&artifact.step, &artifact.name)
     }
 
-    /// The working directory of the run, `artifacts/<run>`; it exists when the body runs.
-    #[must_use]
-    pub fn work_dir(&self) -> PathBuf {
+    /// The working directory of the run, `artifacts/<run>`; created when it is asked for first.
+    ///
+    /// # Errors
+    /// When it can't be created.
+    pub fn work_dir(&self) -> Result<PathBuf, StepError> {
         self.workspace.work_dir()
     }
 

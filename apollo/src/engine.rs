@@ -5,56 +5,28 @@
 //! **Invariant:** a body starts only after its STEP_START is committed, a dependent only after the
 //! STEP_END of all it needs. One thread at a time commits, and it commits for all that wait.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cancel::{Cancel, OnCancel};
-use crate::clock::Clock;
-use crate::context::{AttemptInfo, Context, Inputs};
+use crate::cancel::OnCancel;
+use crate::context::AttemptInfo;
 use crate::digest::Digest;
-use crate::executor::function;
-use crate::executor::workspace::{AttemptWorkspace, Traces};
+use crate::executor::attempt::{Outcome, Setting, Start};
 use crate::failure::StepError;
-use crate::id::{RunId, StepIndex, TaskId};
-use crate::log::{LogError, LogFile, LogWriter, Sync};
-use crate::observer::{Notice, Observer};
-use crate::output::Output;
-use crate::params::Params;
+use crate::id::{StepId, StepIndex};
+use crate::log::{Batch, LogError, LogFile, LogWriter, Sync};
+use crate::observer::Notice;
 use crate::policy::{Durability, millis};
-use crate::record::{ArtifactEntry, Attempt, End, Event, FailReason, Record, cut_message};
+use crate::record::{Attempt, End, Event, FailReason, Record, cut_message};
 use crate::replay::RunState;
 use crate::scheduler::{Decision, Scheduler};
-use crate::state::Status;
-use crate::step::Body;
-use crate::store::{Store, StoreError};
-use crate::task::Task;
+use crate::store::StoreError;
 
 /// How long a record of durability `batch` may wait for its sync.
 const BATCH_SYNC: Duration = Duration::from_millis(50);
-
-/// What an epoch works with; everything here stays as it is while the epoch lasts.
-#[derive(Debug)]
-pub(crate) struct Setting {
-    pub(crate) task: Task,
-    pub(crate) store: Arc<Store>,
-    pub(crate) task_id: TaskId,
-    pub(crate) run: RunId,
-    pub(crate) params: Params,
-    pub(crate) max_parallel: u32,
-    pub(crate) max_interruptions: u32,
-    /// The caller's request to stop.
-    pub(crate) request: Cancel,
-    /// Its child: also made when the epoch fails.
-    pub(crate) cancel: Cancel,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
-    pub(crate) clock: Arc<dyn Clock>,
-    #[cfg(feature = "async")]
-    pub(crate) runtime: Option<tokio::runtime::Runtime>,
-}
 
 /// Why an epoch ended before its work did.
 #[derive(Debug, thiserror::Error)]
@@ -122,22 +94,28 @@ struct Core {
     failure: Option<EngineError>,
 }
 
-/// An attempt to be run.
+/// What one commit writes.
 #[derive(Debug)]
-struct Start {
-    index: StepIndex,
-    attempt: Attempt,
-    info: AttemptInfo,
-    /// What each dependency left, indexed like `depends_on`: where it is stored, and its digest.
-    sources: Vec<(crate::id::StepId, Option<Digest>)>,
+struct Commit {
+    batch: Batch,
+    /// A record that was written before has waited long enough for its sync.
+    force_sync: bool,
+    /// How many lines have to find room afterwards.
+    open_attempts: u32,
+    /// The records of the batch, where an observer wants them.
+    told: Vec<Record>,
+    /// The attempts whose STEP_START is in the batch.
+    started: Vec<Start>,
+    /// Whether the closing record is in the batch.
+    closes: bool,
 }
 
-/// What came of an attempt.
-enum Outcome {
-    Done { output: Output, artifacts: BTreeMap<String, ArtifactEntry> },
-    Failed(StepError),
-    Stopped(StepError),
-    Broken(StoreError),
+/// What became of a commit that is in the log.
+#[derive(Debug)]
+struct Written {
+    synced: bool,
+    /// Set when there is no room for the ends of the attempts that it started.
+    no_room: Option<LogError>,
 }
 
 impl OnCancel for Shared {
@@ -224,7 +202,7 @@ impl Engine {
                 Some(start) => {
                     drop(core);
                     let began = self.setting.clock.monotonic();
-                    let outcome = self.execute(&start);
+                    let outcome = self.setting.execute(&start);
                     let took = self.setting.clock.monotonic().saturating_sub(began);
                     core = self.lock();
                     let recorded = self.record_end(&mut core, &start, outcome, took);
@@ -242,40 +220,69 @@ impl Engine {
         {
             let decided = self.decide(&mut core);
             self.note_failure(&mut core, decided);
-            let force_sync = core.sync_is_due(self.setting.clock.monotonic());
-            if core.over || !(core.log.has_pending() || force_sync) {
+            let commit = core.next_commit(self.setting.clock.monotonic());
+            let Some(commit) = commit else {
                 core.file = Some(file);
                 break;
-            }
-            let batch = core.log.take();
-            let told = std::mem::take(&mut core.told_next);
-            let started = std::mem::take(&mut core.starting);
-            let closes = core.closing;
-            let open = u32::try_from(core.state.open_attempts()).unwrap_or(u32::MAX);
+            };
             drop(core);
-            let committed = file.commit(&batch, force_sync, open);
-            if committed.is_ok() {
-                told.iter().for_each(|record| self.tell(Notice::Record(record)));
-            }
+            let written = self.write(&mut file, &commit);
             core = self.lock();
             core.file = Some(file);
-            match committed {
-                Ok(synced) => {
-                    core.log.committed(batch, synced);
-                    let waits = core.log.unsynced() > 0;
-                    core.unsynced_since = waits
-                        .then(|| core.unsynced_since.unwrap_or(self.setting.clock.monotonic()));
-                    core.over |= closes;
-                    // The leader runs one of them itself, so a chain wakes nobody.
-                    if core.over || core.wake_at.is_some() || waits || started.len() > 1 {
-                        self.shared.bell.notify_all();
-                    }
-                    core.runnable.extend(started);
-                }
-                Err(source) => self.note_failure(&mut core, Err(EngineError::Log { source })),
-            }
+            let settled = written.and_then(|written| self.settle(&mut core, commit, written));
+            self.note_failure(&mut core, settled);
         }
         core
+    }
+
+    /// Writes a batch without holding anybody up who only wants to append to the next one.
+    fn write(&self, file: &mut LogFile, commit: &Commit) -> Result<Written, EngineError> {
+        let Commit { batch, force_sync, open_attempts, told, .. } = commit;
+        let mut no_room = None;
+        let synced = match file.commit(batch, *force_sync, *open_attempts) {
+            Err(full @ LogError::NoRoom { .. }) => {
+                no_room = Some(full);
+                file.commit_within_room(batch, *force_sync)
+            }
+            committed => committed,
+        };
+        let synced = synced.map_err(|source| EngineError::Log { source })?;
+        told.iter().for_each(|record| self.tell(Notice::Record(record)));
+        Ok(Written { synced, no_room })
+    }
+
+    /// Notes what a commit made durable, and lets the attempts run that it started.
+    fn settle(&self, core: &mut Core, commit: Commit, written: Written) -> Result<(), EngineError> {
+        core.log.committed(commit.batch, written.synced);
+        let waits = core.log.unsynced() > 0;
+        let now = self.setting.clock.monotonic();
+        core.unsynced_since = waits.then(|| core.unsynced_since.unwrap_or(now));
+        core.over |= commit.closes;
+        if let Some(source) = written.no_room {
+            core.failure.get_or_insert(EngineError::Log { source });
+            self.setting.cancel.cancel();
+            self.give_back(core, commit.started)?;
+        } else {
+            core.runnable.extend(commit.started);
+        }
+        // The leader runs one attempt itself, so a chain wakes nobody.
+        if core.over || core.wake_at.is_some() || waits || core.runnable.len() > 1 {
+            self.shared.bell.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Ends the attempts whose STEP_START found no room for what follows it: no body runs.
+    fn give_back(&self, core: &mut Core, started: Vec<Start>) -> Result<(), EngineError> {
+        for start in started {
+            let error = "not begun: there is no room for the record of its end".to_owned();
+            let end = End::Failed { error, reason: Some(FailReason::Stopped) };
+            let attempt = start.attempt;
+            let event = Event::AttemptEnded { attempt, duration_ms: Some(0), end };
+            self.append(core, event, Sync::Now)?;
+            core.scheduler.ended(self.setting.task.graph(), &core.state, start.index, None);
+        }
+        Ok(())
     }
 
     /// Turns what can start now into STEP_STARTs, and the end of all work into the closing record.
@@ -348,11 +355,7 @@ impl Engine {
     }
 
     /// What each dependency left: its id, the id it is stored under, and its digest.
-    fn sources(
-        &self,
-        state: &RunState,
-        index: StepIndex,
-    ) -> Vec<(crate::id::StepId, crate::id::StepId, Option<Digest>)> {
+    fn sources(&self, state: &RunState, index: StepIndex) -> Vec<(StepId, StepId, Option<Digest>)> {
         let depends_on = &self.setting.task.graph().step(index).depends_on;
         let source = |&dependency: &StepIndex| {
             let step = state.step(dependency);
@@ -365,7 +368,7 @@ impl Engine {
     fn input_digest(
         &self,
         index: StepIndex,
-        sources: &[(crate::id::StepId, crate::id::StepId, Option<Digest>)],
+        sources: &[(StepId, StepId, Option<Digest>)],
     ) -> Digest {
         let step = self.setting.task.graph().step(index);
         let deps: serde_json::Map<String, Value> = sources
@@ -379,101 +382,6 @@ impl Engine {
             .map(|name| (name.clone(), json!(self.setting.params.text(name))))
             .collect();
         Digest::of_json(&json!({"deps": deps, "params": params, "step": step.digest}))
-    }
-
-    /// Runs one attempt to its end; nothing here touches the log.
-    fn execute(&self, start: &Start) -> Outcome {
-        let setting = &self.setting;
-        if setting.cancel.is_cancelled() {
-            return Outcome::Stopped(StepError::new("stopped before its body began"));
-        }
-        let (run, step, retry_count) = (&setting.run, &start.info.step_id, start.info.retry_count);
-        let traces = Arc::new(Traces::default());
-        let workspace = AttemptWorkspace {
-            store: Arc::clone(&setting.store),
-            run: run.clone(),
-            step: step.clone(),
-            retry_count,
-            cancel: setting.cancel.clone(),
-            observer: setting.observer.clone(),
-            traces: Arc::clone(&traces),
-        };
-        let context = Context::new(start.info.clone(), setting.params.clone(), Box::new(workspace));
-        let output = match self.body(start, &context) {
-            Ok(_) if traces.saw_cancel() => {
-                return Outcome::Stopped(StepError::new("stopped: the run is being stopped"));
-            }
-            Ok(output) => output,
-            Err(error) if setting.cancel.is_cancelled() => return Outcome::Stopped(error),
-            Err(error) => return Outcome::Failed(error),
-        };
-        let artifacts = traces.artifacts();
-        let names: Vec<_> = artifacts.keys().map(String::as_str).collect();
-        let published = setting
-            .store
-            .publish(run, step, retry_count, &names)
-            .and_then(|()| setting.store.write_output(run, step, &output));
-        match published {
-            Ok(()) => Outcome::Done { output, artifacts },
-            Err(error) => Outcome::Broken(error),
-        }
-    }
-
-    fn body(&self, start: &Start, context: &Context) -> Result<Output, StepError> {
-        let setting = &self.setting;
-        let runner = setting.task.runner(start.index);
-        setting.store.discard_staging(&setting.run, &start.info.step_id)?;
-        setting.store.make_work_dir(&setting.run)?;
-        if let Some(cleanup) = runner.cleanup.filter(|_| start.info.retry_count > 0) {
-            function::clean(cleanup, context)?;
-        }
-        let inputs = self.inputs(start)?;
-        match runner.body {
-            Body::Function(body) => function::run(body, context, &inputs),
-            Body::Future(body) => self.future(start.index, body, context, &inputs),
-        }
-    }
-
-    #[cfg(feature = "async")]
-    fn future(
-        &self,
-        index: StepIndex,
-        body: crate::step::FutureBody,
-        context: &Context,
-        inputs: &Inputs,
-    ) -> Result<Output, StepError> {
-        let Some(runtime) = &self.setting.runtime else {
-            return Err(StepError::permanent("there is no runtime for asynchronous steps"));
-        };
-        let timeout = self.setting.task.graph().step(index).timeout;
-        let cancel = &self.setting.cancel;
-        crate::executor::future::run(runtime, body, context, inputs, timeout, cancel)
-    }
-
-    #[cfg(not(feature = "async"))]
-    #[expect(clippy::unused_self, reason = "the same call with and without the feature")]
-    fn future(
-        &self,
-        _index: StepIndex,
-        _body: crate::step::FutureBody,
-        _context: &Context,
-        _inputs: &Inputs,
-    ) -> Result<Output, StepError> {
-        Err(StepError::permanent("asynchronous steps need apollo's feature `async`"))
-    }
-
-    fn inputs(&self, start: &Start) -> Result<Inputs, StepError> {
-        let mut values = Vec::with_capacity(start.sources.len());
-        for (stored_as, digest) in &start.sources {
-            let output = match digest {
-                Some(digest) => {
-                    Some(self.setting.store.read_output(&self.setting.run, stored_as, *digest)?)
-                }
-                None => None,
-            };
-            values.push((stored_as.clone(), output));
-        }
-        Ok(Inputs::new(values))
     }
 
     fn record_end(
@@ -588,6 +496,19 @@ impl Engine {
 }
 
 impl Core {
+    /// Takes what waits for a commit; `None` when nothing does.
+    fn next_commit(&mut self, now: Duration) -> Option<Commit> {
+        let force_sync = self.sync_is_due(now);
+        (!self.over && (self.log.has_pending() || force_sync)).then(|| Commit {
+            batch: self.log.take(),
+            force_sync,
+            open_attempts: self.scheduler.running(),
+            told: std::mem::take(&mut self.told_next),
+            started: std::mem::take(&mut self.starting),
+            closes: self.closing,
+        })
+    }
+
     fn sync_is_due(&self, now: Duration) -> bool {
         self.unsynced_since.is_some_and(|since| since + BATCH_SYNC <= now)
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::admission::{self, Admission, AdmissionError, Done, Plan, Work};
-use crate::engine::{Engine, EngineError, Setting};
+use crate::engine::{Engine, EngineError};
+use crate::executor::attempt::Setting;
 use crate::id::{RunId, StepId, TaskId};
 use crate::observer::Notice;
 use crate::options::RunOptions;

@@ -8,3 +8,4 @@ pub(crate) mod function;
 #[cfg(feature = "async")]
 pub(crate) mod future;
 pub(crate) mod workspace;
+pub(crate) mod attempt;

@@ -14,19 +14,30 @@ use crate::failure::StepError;
 use crate::id::{RunId, StepId};
 use crate::observer::{Notice, Observer};
 use crate::record::ArtifactEntry;
-use crate::store::{Staged, Store};
+use crate::store::{Staged, Store, StoreError};
 
 /// What a body left behind besides its value.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
     staged: Mutex<BTreeMap<String, ArtifactEntry>>,
     saw_cancel: AtomicBool,
+    broken: Mutex<Option<StoreError>>,
 }
 
 impl Traces {
     /// The files that were finished, by name.
     pub(crate) fn artifacts(&self) -> BTreeMap<String, ArtifactEntry> {
         self.staged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The first failure of the disk while a file was written, whatever the body made of it.
+    pub(crate) fn take_broken(&self) -> Option<StoreError> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn note_broken(&self, failure: StoreError) {
+        let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        broken.get_or_insert(failure);
     }
 
     /// Whether the body asked, and was told that the run is being stopped.
@@ -65,8 +76,8 @@ impl Workspace for AttemptWorkspace {
         Ok(self.store.artifact_path(&self.run, step, name)?)
     }
 
-    fn work_dir(&self) -> PathBuf {
-        self.store.work_dir(&self.run)
+    fn work_dir(&self) -> Result<PathBuf, StepError> {
+        Ok(self.store.make_work_dir(&self.run)?)
     }
 
     fn log(&self, line: &str) {
@@ -114,17 +125,34 @@ struct Sink {
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.staged.write(bytes)
+        self.staged.write(bytes).inspect_err(|error| self.note(error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.staged.flush()
+        self.staged.flush().inspect_err(|error| self.note(error))
+    }
+}
+
+impl Sink {
+    fn note(&self, error: &io::Error) {
+        let path = self.staged.path().to_owned();
+        let source = error
+            .raw_os_error()
+            .map_or_else(|| error.kind().into(), |errno| io::Error::from_raw_os_error(errno));
+        self.traces.note_broken(StoreError::Write { path, free_bytes: None, source });
     }
 }
 
 impl ArtifactSink for Sink {
     fn finish(self: Box<Self>) -> Result<ArtifactEntry, StepError> {
-        let (_name, entry) = self.staged.finish()?;
+        let (_name, entry) = match self.staged.finish() {
+            Ok(finished) => finished,
+            Err(failure) => {
+                let error = StepError::from_error(&failure);
+                self.traces.note_broken(failure);
+                return Err(error);
+            }
+        };
         let mut staged = self.traces.staged.lock().unwrap_or_else(PoisonError::into_inner);
         staged.insert(self.name, entry);
         Ok(entry)
