@@ -34,6 +34,8 @@ mod executor;
 mod admission;
 mod engine;
 mod run;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 #[doc(hidden)]
 pub mod __private;
