@@ -22,6 +22,7 @@ mod replay;
 mod scheduler;
 mod verdict;
 mod opening;
+mod inspect;
 mod cancel;
 mod observer;
 mod clock;
@@ -36,6 +37,10 @@ mod engine;
 mod run;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "cli")]
+mod cli;
+#[macro_use]
+mod entry;
 
 #[doc(hidden)]
 pub mod __private;
@@ -44,6 +49,8 @@ pub use admission::{AdmissionError, Plan};
 #[cfg(feature = "macros")]
 pub use apollo_macros::{step, task};
 pub use cancel::Cancel;
+#[cfg(feature = "cli")]
+pub use cli::{command_line, exit};
 pub use context::{Artifact, ArtifactWriter, Context, Inputs};
 pub use digest::Digest;
 pub use engine::EngineError;

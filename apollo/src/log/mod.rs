@@ -10,12 +10,14 @@
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
+mod ends;
 mod file;
 mod lines;
 mod reader;
 mod seal;
 mod writer;
 
+pub use ends::Ends;
 pub use file::{LogError, LogFile};
 pub use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
 pub use seal::SealedTail;
