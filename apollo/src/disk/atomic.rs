@@ -168,3 +168,70 @@ fn each_chunk(disk: &dyn Disk, path: &Path, each: &mut dyn FnMut(&[u8])) -> io::
         offset_bytes += chunk.len() as u64;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::disk::{CrashDisk, Fault, RealDisk, TempDir};
+
+    #[test]
+    fn a_file_is_the_old_one_or_the_new_one_and_leaves_no_other() {
+        for fault in [Fault::Fail(Errno::IO), Fault::Fail(Errno::NOSPC), Fault::Short, Fault::Dead]
+        {
+            let mut met = 0;
+            for at in 1.. {
+                let dir = TempDir::new();
+                let path = dir.path().join("x.json");
+                write_atomic(&RealDisk, &path, b"old").unwrap();
+                let crash = CrashDisk::new(Arc::new(RealDisk), at, fault);
+                let written = write_atomic(&crash, &path, b"newer");
+                let text = read_all(&RealDisk, &path).unwrap();
+                assert!(text == b"old" || text == b"newer", "{fault:?} at {at}: {text:?}");
+                assert!(written.is_err() || text == b"newer", "{fault:?} at {at}");
+                assert!(fault == Fault::Dead || dir.files().len() == 1, "{fault:?} at {at}");
+                // What a dead process left is in nobody's way.
+                write_atomic(&RealDisk, &path, b"newest").unwrap();
+                assert_eq!(dir.files(), [("x.json".to_owned(), b"newest".to_vec())]);
+                if written.is_ok() {
+                    break;
+                }
+                met += 1;
+            }
+            assert_eq!(met, 5, "create, write, sync, rename, sync of the directory");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_synced_by_its_parent_before_it_is_used() {
+        let dir = TempDir::new();
+        write_atomic(&RealDisk, &dir.path().join("not empty"), b"").unwrap();
+        let path = dir.path().join("a/b/c");
+        let syncs_of = |fault_at| {
+            let crash = CrashDisk::new(Arc::new(RealDisk), fault_at, Fault::Dead);
+            (create_dirs(&crash, &path).is_ok(), crash.syncs())
+        };
+        // Dies after it made `a`, before it synced it: `a` is there and empty.
+        assert_eq!(syncs_of(2), (false, 0));
+        assert_eq!(syncs_of(0), (true, 3));
+        assert_eq!(syncs_of(0), (true, 1), "it is empty, so whether it is durable is not known");
+        write_atomic(&RealDisk, &path.join("x"), b"").unwrap();
+        assert_eq!(syncs_of(0), (true, 0));
+        assert!(create_dirs(&RealDisk, &path.join("x")).is_err(), "a file is no directory");
+    }
+
+    #[test]
+    fn a_long_file_is_read_and_digested_in_pieces() {
+        let dir = TempDir::new();
+        for len in [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
+            let bytes: Vec<u8> = (0..len).map(|n| u8::try_from(n % 251).unwrap()).collect();
+            let path = dir.path().join("x");
+            write_atomic(&RealDisk, &path, &bytes).unwrap();
+            assert!(read_all(&RealDisk, &path).unwrap() == bytes, "{len}");
+            assert_eq!(digest_of(&RealDisk, &path).unwrap(), (Digest::of(&bytes), len as u64));
+        }
+    }
+}

@@ -9,6 +9,8 @@ mod atomic;
 #[cfg(any(test, feature = "testing"))]
 mod crash;
 mod real;
+#[cfg(test)]
+mod temp;
 
 use std::fmt;
 use std::io;
@@ -18,6 +20,8 @@ pub use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
 #[cfg(any(test, feature = "testing"))]
 pub use crash::{CrashDisk, CrashSpecError, Fault};
 pub use real::RealDisk;
+#[cfg(test)]
+pub use temp::TempDir;
 
 /// How a file is opened; new files have mode 0600 and symbolic links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,3 +20,6 @@ pub use file::{LogError, LogFile};
 pub use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
 pub use seal::SealedTail;
 pub use writer::{Batch, LogWriter, Sync};
+
+#[cfg(test)]
+mod tests;

@@ -162,9 +162,12 @@ impl Store {
             }
             Err(error) => warnings.push(format!("can't tell what disk `{root}` is on: {error}")),
         }
-        let temp = std::env::temp_dir();
-        let swept = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders"].map(Path::new);
-        if swept.iter().any(|dir| self.root.starts_with(dir)) || self.root.starts_with(temp) {
+        let mut swept = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders"]
+            .map(PathBuf::from)
+            .into_iter()
+            .chain([std::env::temp_dir()])
+            .filter(|dir| dir.is_absolute());
+        if swept.any(|dir| self.root.starts_with(dir)) {
             warnings.push(format!(
                 "`{root}` is in a directory for temporary files, which the system may empty"
             ));

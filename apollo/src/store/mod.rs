@@ -18,3 +18,6 @@ pub use artifact::{ArtifactLost, Staged};
 pub use directory::{Store, StoreError};
 pub use lock::{Holder, Liveness, LockError, TaskLock};
 pub use output::OutputLost;
+
+#[cfg(test)]
+mod tests;
