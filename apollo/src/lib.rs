@@ -1,18 +1,65 @@
 //! Apollo: pipelines as annotated functions.
 
-mod clock;
-mod context;
-mod digest;
-mod disk;
-mod graph;
 mod id;
-mod log;
-mod output;
-mod params;
-mod policy;
-mod record;
-mod state;
-mod step;
-mod store;
-mod task;
+mod digest;
 mod time;
+mod policy;
+mod state;
+mod params;
+mod output;
+mod record;
+mod suggest;
+mod failure;
+mod context;
+mod step;
+mod graph;
+mod task;
+mod check;
+mod explain;
+mod receive;
+mod returned;
+mod replay;
+mod scheduler;
+mod verdict;
+mod opening;
+mod cancel;
+mod observer;
+mod clock;
+mod disk;
+mod log;
+mod store;
+mod options;
+mod program;
+mod executor;
+mod admission;
+mod engine;
+mod run;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use admission::{AdmissionError, Plan};
+#[cfg(feature = "macros")]
+pub use apollo_macros::{step, task};
+pub use cancel::Cancel;
+pub use context::{Artifact, ArtifactWriter, Context, Inputs};
+pub use digest::Digest;
+pub use engine::EngineError;
+pub use failure::{Result, StepError};
+pub use graph::{Graph, GraphError, GraphStep};
+pub use id::{NameError, RunId, StepId, StepIndex, TaskId, TaskName};
+/// A civil date, for parameters such as `task_date`.
+pub use jiff::civil::Date;
+pub use observer::{Notice, Observer};
+pub use opening::{Opening, Refusal};
+pub use options::RunOptions;
+pub use record::{ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, Record};
+pub use replay::{RunState, StepState};
+pub use run::{RunError, Summary};
+pub use state::Status;
+pub use step::Step;
+pub use task::{Registered, Task, TaskInfo};
+pub use time::Timestamp;
+pub use verdict::{StepVerdict, Verdict};

@@ -11,7 +11,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::context::{Context, Inputs};
-use crate::output::{Output, OutputError};
+pub use crate::failure::{Result, StepError};
+use crate::output::Output;
 use crate::params::Params;
 use crate::policy::{Durability, Need, OnUnknown, Retry};
 
@@ -105,16 +106,122 @@ pub struct Runner {
     pub accepts: fn(&Params) -> Result<(), StepError>,
 }
 
+impl StepInfo {
+    /// A required step without dependencies, parameters or options; expansions change what differs.
+    #[must_use]
+    pub const fn new(this: StepRef, path: &'static str, output_type: &'static str) -> Self {
+        Self {
+            this,
+            path,
+            depends_on: &[],
+            need: Need::Required,
+            retry: Retry::NONE,
+            timeout: None,
+            durability: None,
+            version: 1,
+            renamed_from: None,
+            params: &[],
+            input_types: &[],
+            output_type,
+            on_unknown: OnUnknown::Rerun,
+        }
+    }
+}
+
+impl StepRef {
+    /// Makes the identity of the function at a place: of its module, name, line and column.
+    ///
+    /// Line and column keep two functions of one name in two function bodies apart; they enter no
+    /// digest.
+    #[must_use]
+    pub const fn new(id: &'static str, path: &str, line: u32, column: u32) -> Self {
+        let place = (line as u128) << 32 | column as u128;
+        Self { key: hash(path.as_bytes()) ^ place.wrapping_mul(HASH_FACTOR), id }
+    }
+}
+
+/// An odd number with well mixed bits: the multiplier of 128-bit FNV.
+const HASH_FACTOR: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+/// Hashes bytes, eight at a turn, because each turn of a loop counts in a constant evaluation.
+pub(crate) const fn hash(bytes: &[u8]) -> u128 {
+    let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    let (mut rest, mut word) = (bytes, 0_u64);
+    while let Some((eight, tail)) = rest.split_first_chunk::<8>() {
+        state = (state ^ u64::from_le_bytes(*eight) as u128).wrapping_mul(HASH_FACTOR);
+        state ^= state >> 61;
+        rest = tail;
+    }
+    while let [first, tail @ ..] = rest {
+        word = word << 8 | *first as u64;
+        rest = tail;
+    }
+    state = (state ^ word as u128).wrapping_mul(HASH_FACTOR);
+    state ^= state >> 61;
+    (state ^ bytes.len() as u128).wrapping_mul(HASH_FACTOR)
+}
+
 /// A type that `#[step]` put beside a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an Apollo step",
+    label = "not a step",
+    note = "a step is a function with `#[step]` above it, named by its path"
+)]
 pub trait Step: 'static {
-    /// Its constant description.
-    const INFO: &'static StepInfo;
-    /// Its functions.
-    const RUNNER: Runner;
+    /// Who it is. Apart from [`Step::SPEC`], so that two steps that wrongly depend on each other
+    /// can still be described.
+    const ID: StepRef;
+    /// Its description and its functions.
+    const SPEC: StepSpec<Self::Output>;
     /// The value that it returns.
     type Output;
     /// How dependents receive the value: [`Required`] or [`Optional`].
     type Delivers;
+}
+
+/// What a step is, and how it is run.
+#[derive(Debug)]
+pub struct StepSpec<T> {
+    /// Its constant description.
+    pub info: &'static StepInfo,
+    /// Its functions.
+    pub runner: Runner,
+    /// How its value becomes bytes and comes back.
+    pub codec: Codec<T>,
+}
+
+impl StepSpec<()> {
+    /// A step that `#[step]` refused: a task's judgement goes on as if it had no dependencies.
+    #[must_use]
+    pub const fn refused(info: &'static StepInfo) -> Self {
+        fn accepts(_: &Params) -> Result<(), StepError> {
+            Err(StepError::permanent("this step did not compile"))
+        }
+        fn body(_: &Context, _: &Inputs) -> Result<Output, StepError> {
+            Err(StepError::permanent("this step did not compile"))
+        }
+        fn encode(_: &()) -> Result<Output, StepError> {
+            Err(StepError::permanent("this step did not compile"))
+        }
+        fn load(_: &Inputs, _: usize) -> Result<Option<()>, StepError> {
+            Err(StepError::permanent("this step did not compile"))
+        }
+        let body = Body::Function(body);
+        let runner = Runner { body, cleanup: None, probe: None, accepts };
+        Self { info, runner, codec: Codec { encode, load } }
+    }
+}
+
+/// How a step's value becomes bytes and comes back.
+///
+/// It stands in the step's description, so that a value that can't be kept is one error where the
+/// step is, and none at its dependents.
+#[derive(Debug)]
+pub struct Codec<T> {
+    /// Encodes the value.
+    pub encode: fn(&T) -> Result<Output, StepError>,
+    /// Decodes the value of the dependency at an index of `depends_on`.
+    pub load: fn(&Inputs, usize) -> Result<Option<T>, StepError>,
 }
 
 /// The delivery of a required step: dependents take `&T`.
@@ -124,79 +231,3 @@ pub struct Required<T>(std::marker::PhantomData<T>);
 /// The delivery of an optional step: dependents take `Option<&T>`.
 #[derive(Debug)]
 pub struct Optional<T>(std::marker::PhantomData<T>);
-
-/// Why an attempt failed.
-///
-/// Made from any error by `?`; the message is the error and its sources, joined by `: `.
-pub struct StepError {
-    message: String,
-    permanent: bool,
-}
-
-/// The result of a step.
-pub type Result<T, E = StepError> = std::result::Result<T, E>;
-
-impl StepError {
-    /// Makes an error from anything that can be shown.
-    pub fn new(message: impl fmt::Display) -> Self {
-        Self { message: message.to_string(), permanent: false }
-    }
-
-    /// Makes an error that no retry can cure.
-    pub fn permanent(message: impl fmt::Display) -> Self {
-        Self { message: message.to_string(), permanent: true }
-    }
-
-    /// Whether a retry is pointless.
-    #[must_use]
-    pub const fn is_permanent(&self) -> bool {
-        self.permanent
-    }
-
-    /// What went wrong.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Joins an error and its sources.
-    #[must_use]
-    pub fn from_error(error: &(dyn std::error::Error + 'static)) -> Self {
-        let mut message = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            if !message.ends_with(&text) {
-                message.push_str(": ");
-                message.push_str(&text);
-            }
-            source = cause.source();
-        }
-        Self { message, permanent: false }
-    }
-}
-
-impl fmt::Display for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl fmt::Debug for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl<E: std::error::Error + 'static> From<E> for StepError {
-    fn from(error: E) -> Self {
-        Self::from_error(&error)
-    }
-}
-
-impl StepError {
-    /// The error of a value that does not survive: no retry changes that.
-    pub(crate) fn from_output(error: &OutputError) -> Self {
-        Self { permanent: true, ..Self::from_error(error) }
-    }
-}

@@ -56,7 +56,7 @@ pub enum Event {
     /// TASK_SUMMARY RUNNING: a process begins to work on the run.
     EpochOpened(Box<Header>),
     /// TASK_SUMMARY SUCCESS or FAILED: it ends.
-    EpochClosed(Box<Summary>),
+    EpochClosed(Box<Closing>),
     /// STEP_START.
     AttemptStarted(Attempt),
     /// STEP_END SUCCESS, FAILED or RUNNING.
@@ -176,6 +176,9 @@ pub struct Header {
     /// Steps that are run again although they were SUCCESS or SKIPPED.
     #[serde(default)]
     pub rerun: Vec<StepId>,
+    /// The step that a person named to resume from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_from: Option<StepId>,
     /// New id to old id: the new one has the old one's state and attempts.
     #[serde(default)]
     pub renamed: BTreeMap<StepId, StepId>,
@@ -212,7 +215,7 @@ pub struct HeaderStep {
 
 /// The `detail` of the record that closes an epoch, and its status.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct Closing {
     /// Whether the task is SUCCESS; FAILED otherwise.
     pub success: bool,
     /// Every step's state; `None` where it would not fit into the line.
@@ -358,8 +361,8 @@ impl Event {
     pub const fn status(&self) -> Status {
         match self {
             Self::EpochOpened(_) | Self::AttemptStarted(_) => Status::Running,
-            Self::EpochClosed(summary) => {
-                if summary.success {
+            Self::EpochClosed(closing) => {
+                if closing.success {
                     Status::Success
                 } else {
                     Status::Failed

@@ -45,6 +45,7 @@ fn header(steps: usize) -> Event {
         reason: OpenReason::Start,
         steps: (0..steps).map(step).collect(),
         rerun: vec![],
+        resume_from: None,
         renamed: BTreeMap::new(),
         warnings: vec![],
         host: "n1".to_owned(),
@@ -77,7 +78,7 @@ fn events() -> Vec<Event> {
             delay_ms: 9,
         }),
         Event::Skipped { step: attempt().step, attempts: 1, reason: "--skip".to_owned() },
-        Event::EpochClosed(Box::new(Summary {
+        Event::EpochClosed(Box::new(Closing {
             success: true,
             steps: Some([(attempt().step, Status::Success)].into()),
             counts: [(Status::Success, 1)].into(),
@@ -148,7 +149,7 @@ fn what_does_not_fit_goes_beside_the_log() {
 fn a_summary_too_long_for_its_line_leaves_the_states_out() {
     let steps =
         (0..4_096).map(|n| (StepId::parse(&format!("{n:0>100}")).unwrap(), Status::Success));
-    let summary = Summary {
+    let summary = Closing {
         success: true,
         steps: Some(steps.collect()),
         counts: [(Status::Success, 4_096)].into(),

@@ -14,8 +14,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::{
-    ArtifactEntry, Attempt, Crc, End, Event, FailReason, Header, LINE_BYTES_MAX, Line, Record,
-    RecordError, SCHEMA, Spill, Summary,
+    ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, LINE_BYTES_MAX, Line,
+    Record, RecordError, SCHEMA, Spill,
 };
 use crate::digest::Digest;
 use crate::id::StepId;
@@ -276,7 +276,7 @@ fn summary_event(wire: &Wire<'_>, load: LoadSpill<'_>) -> Result<Event, RecordEr
         }
         Status::Success | Status::Failed => {
             let detail: SummaryDetail = typed(detail, load)?;
-            Ok(Event::EpochClosed(Box::new(Summary {
+            Ok(Event::EpochClosed(Box::new(Closing {
                 success: wire.status == Status::Success,
                 steps: detail.steps,
                 counts: detail.counts,

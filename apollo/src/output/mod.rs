@@ -5,6 +5,8 @@
 //! **Invariant:** decoding [`Output::bytes`] and encoding the result gives the same bytes; a value
 //! for which that fails never becomes an output.
 
+mod finite;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -91,6 +93,55 @@ impl Output {
 }
 
 fn to_canonical<T: Serialize>(value: &T) -> Result<String, OutputError> {
+    let not_finite = |error| OutputError::Encode { source: serde::ser::Error::custom(error) };
+    finite::check(value).map_err(not_finite)?;
     let value = serde_json::to_value(value).map_err(|source| OutputError::Encode { source })?;
     Ok(canonical(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    fn check<T: Serialize + DeserializeOwned>(value: &T, expected: Result<&str, &str>) {
+        let seen = Output::encode(value).map(|output| output.bytes().to_vec());
+        let seen = seen.map_err(|error| crate::failure::StepError::from_error(&error).to_string());
+        match (seen, expected) {
+            (Ok(bytes), Ok(text)) => assert_eq!(String::from_utf8(bytes).unwrap(), text),
+            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (seen, expected) => panic!("{seen:?} instead of {expected:?}"),
+        }
+    }
+
+    #[derive(Serialize, Deserialize)]
+    struct Forgets {
+        #[serde(skip_deserializing, default)]
+        half: u8,
+    }
+
+    #[test]
+    fn what_survives_is_written_canonically() {
+        check(&(), Ok("null"));
+        check(
+            &BTreeMap::from([("b", 1), ("a", 2)])
+                .into_iter()
+                .map(|(k, v)| (k.to_owned(), v))
+                .collect::<BTreeMap<_, _>>(),
+            Ok(r#"{"a":2,"b":1}"#),
+        );
+        check(&(1.5_f64, Some("x".to_owned()), None::<u8>), Ok(r#"[1.5,"x",null]"#));
+    }
+
+    #[test]
+    fn what_does_not_survive_is_refused() {
+        check(&f64::NAN, Err("no word for the number NaN"));
+        check(&Some(f64::INFINITY), Err("no word for the number inf"));
+        check(&vec![BTreeMap::from([(1, Some(f32::NAN))])], Err("NaN"));
+        check(&Forgets { half: 1 }, Err("another value is read back"));
+        check(&BTreeMap::from([(vec![1_u8], 1_u8)]), Err("can't be written as JSON"));
+    }
 }

@@ -5,10 +5,16 @@
 //! **Invariant:** durations and waits come from [`Clock::monotonic`]; the wall clock may jump and
 //! only makes timestamps.
 
+#[cfg(any(test, feature = "testing"))]
+mod sim;
+
 use std::fmt;
 use std::time::Duration;
 
 use crate::time::Timestamp;
+
+#[cfg(any(test, feature = "testing"))]
+pub use sim::SimClock;
 
 /// A door to the machine's clocks.
 pub trait Clock: fmt::Debug + Send + Sync {

@@ -1,0 +1,135 @@
+//! A [`TaskDef`] as a function that makes the task, the compiler's judgement, and the entry in the
+//! list of tasks.
+//!
+//! **Invariant:** everything stands inside the function, so a task takes one name of its module.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::step::link;
+use super::{durability, duration, option};
+use crate::attr::type_text;
+use crate::paths::{Runtime, at, fresh, place, place_of_type};
+use crate::task::{Head, ListedStep, Param, TaskDef, doc_text};
+
+/// Expands a task.
+pub(crate) fn task(def: &TaskDef, head: &Head, runtime: &Runtime) -> TokenStream {
+    let Head { attrs, vis, ident, .. } = head;
+    let names = Names { steps: fresh("STEPS"), params: fresh("PARAMS"), info: fresh("INFO") };
+    let Names { steps, params, info } = &names;
+    let [step_info, param_info, task_info, task, inventory, registered] =
+        ["StepInfo", "ParamInfo", "TaskInfo", "Task", "inventory", "Registered"]
+            .map(|name| runtime.item(name));
+    let step = runtime.item("Step");
+    let infos = def.steps.iter().map(|one| listed(one, &quote!(#step), &quote!(SPEC.info)));
+    let params_of_task = def.params.iter().map(|param| parameter(param, runtime));
+    let fields = fields(def, head, runtime, &names);
+    let judgement = judgement(def, head, runtime, &names);
+    let docs = docs(def);
+    let docs = docs.lines().map(|line| format!(" {line}"));
+    let picture =
+        def.graph.as_ref().map(|text| quote!(#[doc = "\n```text"] #[doc = #text] #[doc = "```"]));
+    quote! {
+        #(#attrs)*
+        #(#[doc = #docs])*
+        #picture
+        #[must_use]
+        #vis fn #ident() -> #task {
+            const #steps: &[&#step_info] = &[#(#infos),*];
+            const #params: &[#param_info] = &[#(#params_of_task),*];
+            static #info: #task_info = #task_info { #fields };
+            #judgement
+            #inventory::submit! { #registered(&#info) }
+            #task::from_info(&#info)
+        }
+    }
+}
+
+/// The items inside the function.
+struct Names {
+    steps: Ident,
+    params: Ident,
+    info: Ident,
+}
+
+/// An item of a listed step, shown at its path, under its `cfg`.
+fn listed(one: &ListedStep, step: &TokenStream, item: &TokenStream) -> TokenStream {
+    let ListedStep { cfgs, path } = one;
+    let value = at(quote!(<#path as #step>::#item), place(path));
+    quote!(#(#cfgs)* #value)
+}
+
+fn parameter(param: &Param, runtime: &Runtime) -> TokenStream {
+    let [param_info, param_type] = ["ParamInfo", "ParamType"].map(|name| runtime.item(name));
+    let Param { name, ty, doc, default, secret } = param;
+    let type_name = type_text(ty);
+    let default = option(runtime, default.as_ref().map(|text| quote!(#text)));
+    let normalize = at(quote!(<#ty as #param_type>::normalize), place_of_type(ty));
+    quote! {
+        #param_info {
+            name: #name,
+            type_name: #type_name,
+            doc: #doc,
+            default: #default,
+            secret: #secret,
+            normalize: #normalize,
+        }
+    }
+}
+
+fn fields(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> TokenStream {
+    let Names { steps, params, .. } = names;
+    let step = runtime.item("Step");
+    let (name, doc, max_retries) = (&def.name, doc_text(&head.attrs), def.max_retries);
+    let retry_delay = duration(runtime, def.retry_delay_ms);
+    let max_parallel = option(runtime, def.max_parallel.map(|most| quote!(#most)));
+    let durability = durability(runtime, def.durability.as_deref().unwrap_or("always"));
+    let runners = def.steps.iter().map(|one| listed(one, &step, &quote!(SPEC.runner)));
+    quote! {
+        name: #name,
+        doc: #doc,
+        max_retries: #max_retries,
+        retry_delay: #retry_delay,
+        max_parallel: #max_parallel,
+        durability: #durability,
+        params: #params,
+        steps: #steps,
+        runners: &[#(#runners),*],
+    }
+}
+
+/// The judgement of the graph. It stands in a free `const _`, because the compiler evaluates no
+/// other constant of code that nobody calls; the guilty step is found by counting down to it at
+/// each step's place, because an error is shown where its call stands.
+fn judgement(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> TokenStream {
+    let Names { steps, params, .. } = names;
+    let [judged, verdict, judge, edges, table, message, next, usize] =
+        ["Judged", "Verdict", "judge", "edges", "table", "Message", "next", "usize"]
+            .map(|name| runtime.item(name));
+    let name = &def.name;
+    let count_down = def.steps.iter().map(|one| {
+        let cfgs = &one.cfgs;
+        let call = at(quote!(guilty = #next(guilty, TEXT.text());), place(&one.path));
+        quote!(#(#cfgs)* #call)
+    });
+    let start = at(quote!(VERDICT.start(TEXT.text())), head.ident.span());
+    quote! {
+        const _: () = {
+            const TASK: #judged<'static> = #judged { task: #name, params: #params, steps: #steps };
+            const N: #usize = TASK.steps.len();
+            const VERDICT: #verdict<N> = #judge::<N, { #edges(#steps) }, { #table(N) }>(TASK);
+            const TEXT: #message = #message::of(TASK, &VERDICT);
+            let mut guilty = #start;
+            #(#count_down)*
+        };
+    }
+}
+
+/// What the documentation of the function says of the task.
+fn docs(def: &TaskDef) -> String {
+    let mut lines = vec![String::new(), "# Steps".to_owned(), String::new()];
+    for (number, one) in def.steps.iter().enumerate() {
+        lines.push(format!("{}. {}", number + 1, link(&one.path)));
+    }
+    lines.join("\n")
+}
