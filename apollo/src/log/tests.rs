@@ -46,6 +46,7 @@ fn header(steps: usize) -> Event {
         graph_digest: Digest::of(b"graph"),
         max_parallel: 2,
         reason: OpenReason::Start,
+        resume_from: None,
         steps: (0..steps).map(step).collect(),
         rerun: vec![],
         renamed: <_>::default(),
