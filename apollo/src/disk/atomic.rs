@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 
 /// A file that replaces another one when it is placed, and leaves nothing when it is dropped.
 #[derive(Debug)]
-pub struct AtomicFile<'a> {
+pub(crate) struct AtomicFile<'a> {
     disk: &'a dyn Disk,
     path: &'a Path,
     /// The temporary file beside `path`.
@@ -31,7 +31,7 @@ impl<'a> AtomicFile<'a> {
     ///
     /// # Errors
     /// What the disk says; nothing was created.
-    pub fn create(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Self> {
+    pub(crate) fn create(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Self> {
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
         let temp = path.with_file_name(format!(".{name}.tmp"));
@@ -50,7 +50,7 @@ impl<'a> AtomicFile<'a> {
     ///
     /// # Errors
     /// What the disk says; the file called `path` is as it was.
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.as_mut().map_or(Ok(()), |file| file.append(bytes))
     }
 
@@ -61,7 +61,7 @@ impl<'a> AtomicFile<'a> {
     ///
     /// # Durability
     /// The content is durable; the name only after [`Disk::sync_dir`].
-    pub fn place(mut self) -> io::Result<()> {
+    pub(crate) fn place(mut self) -> io::Result<()> {
         if let Some(file) = self.file.as_mut() {
             file.sync()?;
             self.disk.rename(&self.temp, self.path)?;
@@ -88,7 +88,7 @@ impl Drop for AtomicFile<'_> {
 ///
 /// # Durability
 /// When it returns, the content and the name survive a power cut.
-pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(disk, path)?;
     file.write(bytes)?;
     file.place()?;
@@ -99,7 +99,7 @@ pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()
 ///
 /// # Errors
 /// What the disk says.
-pub fn read_all(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read_all(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     each_chunk(disk, path, &mut |chunk| bytes.extend_from_slice(chunk))?;
     Ok(bytes)
@@ -109,7 +109,7 @@ pub fn read_all(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What the disk says.
-pub fn digest_of(disk: &dyn Disk, path: &Path) -> io::Result<(Digest, u64)> {
+pub(crate) fn digest_of(disk: &dyn Disk, path: &Path) -> io::Result<(Digest, u64)> {
     let (mut hasher, mut len_bytes) = (Hasher::default(), 0);
     each_chunk(disk, path, &mut |chunk| {
         hasher.update(chunk);
@@ -126,7 +126,7 @@ pub fn digest_of(disk: &dyn Disk, path: &Path) -> io::Result<(Digest, u64)> {
 /// # Durability
 /// When it returns, the directory survives a power cut. One that was there, but empty, may be the
 /// work of a process that died before it could sync it, so its parent is synced again.
-pub fn create_dirs(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+pub(crate) fn create_dirs(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.target(path) {
         Ok(found) if !found.is_dir => return Err(io::ErrorKind::NotADirectory.into()),
         Ok(_) if !disk.list(path)?.is_empty() => return Ok(()),

@@ -16,12 +16,14 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-pub use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
+pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
+#[cfg(feature = "testing")]
+pub use crash::CrashSpecError;
 #[cfg(any(test, feature = "testing"))]
-pub use crash::{CrashDisk, CrashSpecError, Fault};
+pub use crash::{CrashDisk, Fault};
 pub use real::RealDisk;
 #[cfg(test)]
-pub use temp::TempDir;
+pub(crate) use temp::TempDir;
 
 /// How a file is opened; new files have mode 0600 and symbolic links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory that is removed with everything in it when it is dropped.
 #[derive(Debug)]
-pub struct TempDir(PathBuf);
+pub(crate) struct TempDir(PathBuf);
 
 impl TempDir {
     /// Makes an empty directory.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("apollo-{}-{n}", std::process::id()));
@@ -22,12 +22,12 @@ impl TempDir {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
     /// What is in a directory below it: the path of each file, sorted, and its bytes.
-    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let mut files = Vec::new();
         let mut dirs = vec![self.0.clone()];
         while let Some(dir) = dirs.pop() {

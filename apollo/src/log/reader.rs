@@ -22,15 +22,15 @@ const LINE_START: &[u8] = b"{\"timestamp\":\"";
 
 /// A log that may only be read.
 #[derive(Debug)]
-pub struct Unlocked;
+pub(crate) struct Unlocked;
 
 /// A log that this process alone may change.
 #[derive(Debug)]
-pub struct Locked;
+pub(crate) struct Locked;
 
 /// A log as a process left it: it may end in a torn tail, so nothing can be appended yet.
 #[derive(Debug)]
-pub struct UnsealedLog<L = Unlocked> {
+pub(crate) struct UnsealedLog<L = Unlocked> {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) path: PathBuf,
     pub(super) file: Box<dyn DiskFile>,
@@ -39,7 +39,7 @@ pub struct UnsealedLog<L = Unlocked> {
 
 /// What a log holds, beside its records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
+pub(crate) struct Scan {
     /// How many valid records there are; also the `seq` of the next one.
     pub records: u64,
     /// The crc of the last valid record, which the next one repeats.
@@ -56,7 +56,7 @@ pub struct Scan {
 
 /// What follows the valid records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tail {
+pub(crate) enum Tail {
     /// Nothing.
     Clean,
     /// What a crash left of records that were not synced.
@@ -153,7 +153,7 @@ impl UnsealedLog<Unlocked> {
     ///
     /// # Errors
     /// [`ReadError::Io`]; the disk is as it was.
-    pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
         Self::with(disk, path, Open::Read)
     }
 }
@@ -164,7 +164,7 @@ impl UnsealedLog<Locked> {
     /// # Errors
     /// [`ReadError::Locked`] when somebody has the lock, [`ReadError::Io`] otherwise; the disk is
     /// as it was.
-    pub fn open_locked(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn open_locked(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
         let mut log = Self::with(disk, path, Open::Write)?;
         let locked = log.file.try_lock();
         let locked = locked.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
@@ -182,7 +182,7 @@ impl<L> UnsealedLog<L> {
 
     /// Where the log is.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -196,7 +196,7 @@ impl<L> UnsealedLog<L> {
     ///
     /// # Complexity
     /// One pass; memory does not grow with the log.
-    pub fn scan(
+    pub(crate) fn scan(
         &mut self,
         each: &mut dyn FnMut(Record) -> Result<(), String>,
     ) -> Result<Scan, ReadError> {
