@@ -22,6 +22,7 @@ mod replay;
 mod scheduler;
 mod verdict;
 mod opening;
+mod inspect;
 mod cancel;
 mod observer;
 mod clock;
@@ -36,6 +37,10 @@ mod engine;
 mod run;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "cli")]
+mod cli;
+#[macro_use]
+mod entry;
 
 #[doc(hidden)]
 pub mod __private;
@@ -44,6 +49,8 @@ pub use admission::{AdmissionError, Plan};
 #[cfg(feature = "macros")]
 pub use apollo_macros::{step, task};
 pub use cancel::Cancel;
+#[cfg(feature = "cli")]
+pub use cli::{command_line, exit};
 pub use context::{Artifact, ArtifactWriter, Context, Inputs};
 pub use digest::Digest;
 pub use engine::EngineError;
@@ -52,6 +59,7 @@ pub use graph::{Graph, GraphError, GraphStep};
 pub use id::{NameError, RunId, StepId, StepIndex, TaskId, TaskName};
 /// A civil date, for parameters such as `task_date`.
 pub use jiff::civil::Date;
+pub use log::{LogError, ReadError};
 pub use observer::{Notice, Observer};
 pub use opening::{Opening, Refusal};
 pub use options::RunOptions;
@@ -60,6 +68,7 @@ pub use replay::{RunState, StepState};
 pub use run::{RunError, Summary};
 pub use state::Status;
 pub use step::Step;
+pub use store::{Holder, LockError, StoreError};
 pub use task::{Registered, Task, TaskInfo};
 pub use time::Timestamp;
 pub use verdict::{StepVerdict, Verdict};

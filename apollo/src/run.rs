@@ -15,6 +15,7 @@ use crate::options::RunOptions;
 use crate::replay::RunState;
 use crate::state::Status;
 use crate::task::Task;
+use crate::time::Timestamp;
 
 /// What came of a run.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct Summary {
     pub already_done: bool,
     /// Whether it was done by another graph than this program's.
     pub graph_differs: bool,
+    /// When the last record was made.
+    pub ended: Option<Timestamp>,
     /// What a person should know.
     pub warnings: Vec<String>,
 }
@@ -210,6 +213,7 @@ fn summary(task_id: TaskId, run_id: RunId, log: PathBuf, state: &RunState) -> Su
         duration: Duration::from_millis(closing.map_or(0, |closing| closing.duration_ms)),
         already_done: false,
         graph_differs: false,
+        ended: state.last(),
         warnings: Vec::new(),
     }
 }

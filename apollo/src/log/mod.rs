@@ -10,14 +10,18 @@
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
+mod ends;
 mod file;
 mod lines;
 mod reader;
 mod seal;
 mod writer;
 
-pub(crate) use file::{LogError, LogFile};
-pub(crate) use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
+pub(crate) use ends::Ends;
+pub use file::LogError;
+pub(crate) use file::LogFile;
+pub use reader::ReadError;
+pub(crate) use reader::{Locked, Scan, Tail, Unlocked, UnsealedLog};
 pub(crate) use seal::SealedTail;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 

@@ -15,8 +15,10 @@ mod output;
 mod run;
 
 pub(crate) use artifact::{ArtifactLost, Staged};
-pub(crate) use directory::{Store, StoreError};
-pub(crate) use lock::{Holder, Liveness, LockError, TaskLock};
+pub(crate) use directory::Store;
+pub use directory::StoreError;
+pub use lock::{Holder, LockError};
+pub(crate) use lock::{Liveness, TaskLock};
 pub(crate) use output::OutputLost;
 
 #[cfg(test)]

@@ -1,0 +1,66 @@
+//! [`Ends`]: the first and the last record of a log, without reading what is between them.
+//!
+//! It is not a judgement: whether the log is whole only a scan can tell. What is read here is good
+//! enough for a list of many runs.
+
+use std::io;
+use std::path::Path;
+
+use crate::disk::{Disk, Open, read_all};
+use crate::record::{LINE_BYTES_MAX, Record};
+
+/// The first and the last record of a log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ends {
+    /// The first line, where it is a record.
+    pub first: Option<Record>,
+    /// The last line that has a newline, where it is a record.
+    pub last: Option<Record>,
+    /// Whether bytes follow the last newline.
+    pub torn: bool,
+}
+
+impl Ends {
+    /// Reads both ends of a log.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
+        let mut file = disk.open(path, Open::Read)?;
+        let len_bytes = file.stat()?.0.len;
+        let mut at = |offset_bytes: u64| {
+            let mut bytes = vec![0; LINE_BYTES_MAX + 1];
+            let mut filled = 0;
+            while let Some(free) = bytes.get_mut(filled..).filter(|free| !free.is_empty()) {
+                match file.read_at(offset_bytes + filled as u64, free)? {
+                    0 => break,
+                    read => filled += read,
+                }
+            }
+            bytes.truncate(filled);
+            io::Result::Ok(bytes)
+        };
+        let head = at(0)?;
+        // A whole last line, the newline before it, and the start of what a crash may have left.
+        let window = LINE_BYTES_MAX as u64 + 1;
+        let (middle, tail) =
+            (len_bytes.saturating_sub(2 * window), len_bytes.saturating_sub(window));
+        let mut end = if middle < tail { at(middle)? } else { Vec::new() };
+        end.truncate(usize::try_from(tail - middle).unwrap_or(usize::MAX));
+        end.extend(at(tail)?);
+        let load = |name: &str| match name.contains('/') {
+            true => Err(io::ErrorKind::InvalidFilename.into()),
+            false => read_all(disk, &path.with_file_name(name)),
+        };
+        let decode = |line: &[u8]| Record::decode(line, &load).ok().map(|(record, _crc)| record);
+        let newline = |byte: &u8| *byte == b'\n';
+        let first = head.iter().position(newline).and_then(|end| head.get(..end));
+        let whole = end.iter().rposition(newline);
+        let last = whole.and_then(|whole| end.get(..whole)).and_then(|lines| {
+            let start = lines.iter().rposition(newline).map_or(0, |newline| newline + 1);
+            lines.get(start..)
+        });
+        let torn = whole.map_or(!end.is_empty(), |whole| whole + 1 < end.len());
+        Ok(Self { first: first.and_then(decode), last: last.and_then(decode), torn })
+    }
+}
