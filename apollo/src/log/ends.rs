@@ -11,7 +11,7 @@ use crate::record::{LINE_BYTES_MAX, Record};
 
 /// The first and the last record of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ends {
+pub(crate) struct Ends {
     /// The first line, where it is a record.
     pub first: Option<Record>,
     /// The last line that has a newline, where it is a record.
@@ -25,7 +25,7 @@ impl Ends {
     ///
     /// # Errors
     /// What the disk says.
-    pub fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
         let mut file = disk.open(path, Open::Read)?;
         let len_bytes = file.stat()?.0.len;
         let mut at = |offset_bytes: u64| {

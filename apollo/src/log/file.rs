@@ -236,16 +236,6 @@ impl LogFile {
         self.write(batch, force_sync)
     }
 
-    /// Makes everything that was written durable. The writer learns of it only by an empty batch:
-    /// `commit(&writer.take(), true, 0)`.
-    ///
-    /// # Errors
-    /// [`LogError::Sync`], which poisons; what was written may be lost by a power cut.
-    pub(crate) fn sync(&mut self) -> Result<(), LogError> {
-        self.check()?;
-        self.sync_file()
-    }
-
     /// Releases the reserved room and the lock.
     ///
     /// # Errors
@@ -263,12 +253,6 @@ impl LogFile {
     #[must_use]
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// Where the log is.
-    #[must_use]
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Makes sure that the file can be written and is still what its name stands for.

@@ -21,7 +21,7 @@ pub(crate) use ends::Ends;
 pub use file::LogError;
 pub(crate) use file::LogFile;
 pub use reader::ReadError;
-pub(crate) use reader::{Locked, Scan, Tail, Unlocked, UnsealedLog};
+pub(crate) use reader::{Locked, Scan, Tail, UnsealedLog};
 pub(crate) use seal::SealedTail;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 

@@ -128,18 +128,6 @@ impl LogWriter {
     pub(crate) const fn unsynced(&self) -> u64 {
         self.next_seq - self.durable
     }
-
-    /// How many leading records are synced.
-    #[must_use]
-    pub(crate) const fn durable(&self) -> u64 {
-        self.durable
-    }
-
-    /// The number of the next record.
-    #[must_use]
-    pub(crate) const fn next_seq(&self) -> u64 {
-        self.next_seq
-    }
 }
 
 impl Batch {

@@ -14,12 +14,11 @@ mod marker;
 mod output;
 mod run;
 
-pub(crate) use artifact::{ArtifactLost, Staged};
+pub(crate) use artifact::Staged;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
 pub use lock::{Holder, LockError};
 pub(crate) use lock::{Liveness, TaskLock};
-pub(crate) use output::OutputLost;
 
 #[cfg(test)]
 mod tests;
