@@ -51,8 +51,10 @@ pub use apollo_macros::{step, task};
 pub use cancel::Cancel;
 #[cfg(feature = "cli")]
 pub use cli::{command_line, exit};
+pub use clock::{Clock, SystemClock};
 pub use context::{Artifact, ArtifactWriter, Context, Inputs};
 pub use digest::{Digest, DigestError};
+pub use disk::{Disk, DiskFile, FileSystem, Metadata, Open, RealDisk};
 pub use engine::EngineError;
 pub use failure::{Result, StepError};
 pub use graph::{Graph, GraphError, GraphStep};

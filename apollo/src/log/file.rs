@@ -236,6 +236,17 @@ impl LogFile {
         self.write(batch, force_sync)
     }
 
+    #[cfg(test)]
+    /// Makes everything that was written durable. The writer learns of it only by an empty batch:
+    /// `commit(&writer.take(), true, 0)`.
+    ///
+    /// # Errors
+    /// [`LogError::Sync`], which poisons; what was written may be lost by a power cut.
+    pub(crate) fn sync(&mut self) -> Result<(), LogError> {
+        self.check()?;
+        self.sync_file()
+    }
+
     /// Releases the reserved room and the lock.
     ///
     /// # Errors

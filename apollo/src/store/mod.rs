@@ -14,11 +14,15 @@ mod marker;
 mod output;
 mod run;
 
+#[cfg(test)]
+pub(crate) use artifact::ArtifactLost;
 pub(crate) use artifact::Staged;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
 pub use lock::{Holder, LockError};
 pub(crate) use lock::{Liveness, TaskLock};
+#[cfg(test)]
+pub(crate) use output::OutputLost;
 
 #[cfg(test)]
 mod tests;
