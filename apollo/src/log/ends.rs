@@ -11,13 +11,13 @@ use crate::record::{LINE_BYTES_MAX, Record};
 
 /// The first and the last record of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ends {
+pub(crate) struct Ends {
     /// The first line, where it is a record.
-    pub first: Option<Record>,
+    pub(crate) first: Option<Record>,
     /// The last line that has a newline, where it is a record.
-    pub last: Option<Record>,
+    pub(crate) last: Option<Record>,
     /// Whether bytes follow the last newline.
-    pub torn: bool,
+    pub(crate) torn: bool,
 }
 
 impl Ends {
@@ -25,7 +25,7 @@ impl Ends {
     ///
     /// # Errors
     /// What the disk says.
-    pub fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
         let mut file = disk.open(path, Open::Read)?;
         let len_bytes = file.stat()?.0.len;
         let mut at = |offset_bytes: u64| {
@@ -43,7 +43,8 @@ impl Ends {
         let head = at(0)?;
         // A whole last line, the newline before it, and the start of what a crash may have left.
         let window = LINE_BYTES_MAX as u64 + 1;
-        let (middle, tail) = (len_bytes.saturating_sub(2 * window), len_bytes.saturating_sub(window));
+        let (middle, tail) =
+            (len_bytes.saturating_sub(2 * window), len_bytes.saturating_sub(window));
         let mut end = if middle < tail { at(middle)? } else { Vec::new() };
         end.truncate(usize::try_from(tail - middle).unwrap_or(usize::MAX));
         end.extend(at(tail)?);

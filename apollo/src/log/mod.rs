@@ -17,8 +17,11 @@ mod reader;
 mod seal;
 mod writer;
 
-pub use ends::Ends;
-pub use file::{LogError, LogFile};
-pub use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
-pub use seal::SealedTail;
-pub use writer::{Batch, LogWriter, Sync};
+pub(crate) use ends::Ends;
+pub(crate) use file::{LogError, LogFile};
+pub(crate) use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
+pub(crate) use seal::SealedTail;
+pub(crate) use writer::{Batch, LogWriter, Sync};
+
+#[cfg(test)]
+mod tests;

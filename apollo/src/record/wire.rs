@@ -95,7 +95,7 @@ struct Wire<'a> {
 
 /// The members that bind a line to its log, read without understanding the rest of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Envelope {
+pub(crate) struct Envelope {
     /// The record's number in the file, from 0.
     pub seq: u64,
     /// How many leading records were known to be synced when it was made.
@@ -107,7 +107,7 @@ impl Envelope {
     ///
     /// # Errors
     /// [`RecordError`] with what is wrong; the crc is judged before anything else.
-    pub fn decode(line: &[u8]) -> Result<Self, RecordError> {
+    pub(crate) fn decode(line: &[u8]) -> Result<Self, RecordError> {
         checked_crc(line)?;
         parse(line)
     }

@@ -14,7 +14,10 @@ mod marker;
 mod output;
 mod run;
 
-pub use artifact::{ArtifactLost, Staged};
-pub use directory::{Store, StoreError};
-pub use lock::{Holder, Liveness, LockError, TaskLock};
-pub use output::OutputLost;
+pub(crate) use artifact::{ArtifactLost, Staged};
+pub(crate) use directory::{Store, StoreError};
+pub(crate) use lock::{Holder, Liveness, LockError, TaskLock};
+pub(crate) use output::OutputLost;
+
+#[cfg(test)]
+mod tests;
