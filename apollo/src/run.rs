@@ -225,7 +225,9 @@ fn attempts(state: &RunState) -> u32 {
 }
 
 fn failed(summary: &Summary) -> String {
-    let failed = summary.steps.iter().filter(|(_id, status)| *status == Status::Failed);
+    let required = |id: &StepId| !summary.degraded.contains(id);
+    let failed = summary.steps.iter();
+    let failed = failed.filter(|(id, status)| *status == Status::Failed && required(id));
     let failed: Vec<_> = failed.map(|(id, _status)| format!("`{id}`")).collect();
     match failed.as_slice() {
         [] => "it has unfinished steps".to_owned(),

@@ -231,14 +231,16 @@ fn why(step: &StepReport) -> String {
         let each = step.waits_for.iter().map(|(id, status)| format!("`{id}` ({status})"));
         parts.push(format!("waits for {}", each.collect::<Vec<_>>().join(", ")));
     }
+    parts.extend(step.cut_off.then(|| "its process died while it ran".to_owned()));
     parts.extend(step.retry_at.map(|at| format!("next attempt at {}", moment(at))));
     parts.extend(step.skipped_by.as_ref().map(|by| format!("skipped: {}", first_line(by))));
     match (&step.error, step.status) {
-        (Some(error), Status::Pending | Status::Running) => {
+        (Some(error), Status::Pending | Status::Running) if !step.cut_off => {
             parts.push(format!("before: {}", first_line(error)));
         }
         (Some(error), Status::Failed) => parts.push(first_line(error)),
-        (_, Status::Success | Status::Skipped) | (None, _) => {}
+        (_, Status::Success | Status::Skipped | Status::Pending | Status::Running)
+        | (None, Status::Failed) => {}
     }
     if !step.stale.is_empty() {
         let ids = listed(step.stale.iter().map(|id| id.as_str()));

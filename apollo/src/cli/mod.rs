@@ -26,5 +26,7 @@ mod graph;
 mod check;
 mod verify;
 mod command;
+#[cfg(test)]
+mod sample;
 
 pub use command::command_line;

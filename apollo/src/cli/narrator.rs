@@ -137,7 +137,8 @@ impl Narrator {
                 };
                 let word = self.word(Status::Failed, word);
                 let optional = if self.is_optional(step) { " (optional)" } else { "" };
-                self.tell(at, step, &format!("{word}{optional}{took}: {}", first_line(error)));
+                let told = error.strip_prefix("interrupted: ").unwrap_or(error);
+                self.tell(at, step, &format!("{word}{optional}{took}: {}", first_line(told)));
                 error
             }
             End::Retrying { error, retry_at: _, delay_ms } => {

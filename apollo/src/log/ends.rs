@@ -13,11 +13,11 @@ use crate::record::{LINE_BYTES_MAX, Record};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ends {
     /// The first line, where it is a record.
-    pub first: Option<Record>,
+    pub(crate) first: Option<Record>,
     /// The last line that has a newline, where it is a record.
-    pub last: Option<Record>,
+    pub(crate) last: Option<Record>,
     /// Whether bytes follow the last newline.
-    pub torn: bool,
+    pub(crate) torn: bool,
 }
 
 impl Ends {
