@@ -20,7 +20,9 @@ pub(crate) use artifact::Staged;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
 pub use lock::{Holder, LockError};
-pub(crate) use lock::{Liveness, TaskLock};
+#[cfg(any(test, feature = "cli"))]
+pub(crate) use lock::Liveness;
+pub(crate) use lock::TaskLock;
 #[cfg(test)]
 pub(crate) use output::OutputLost;
 
