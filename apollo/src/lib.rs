@@ -22,6 +22,7 @@ mod replay;
 mod scheduler;
 mod verdict;
 mod opening;
+#[cfg(feature = "cli")]
 mod inspect;
 mod cancel;
 mod observer;

@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
+#[cfg(feature = "cli")]
 mod ends;
 mod file;
 mod lines;
@@ -17,6 +18,7 @@ mod reader;
 mod seal;
 mod writer;
 
+#[cfg(feature = "cli")]
 pub(crate) use ends::Ends;
 pub(crate) use file::{LogError, LogFile};
 pub(crate) use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
