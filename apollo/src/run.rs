@@ -158,10 +158,12 @@ impl Task {
         summary.attempts = attempts(&state).saturating_sub(attempts_before);
         summary.warnings = work.warnings;
         let summary = Box::new(summary);
-        match summary.status {
-            Status::Success => Ok(*summary),
-            _ if options.cancel.is_cancelled() => Err(RunError::Stopped { summary }),
-            _ => Err(RunError::Failed { summary }),
+        if summary.status == Status::Success {
+            Ok(*summary)
+        } else if options.cancel.is_cancelled() {
+            Err(RunError::Stopped { summary })
+        } else {
+            Err(RunError::Failed { summary })
         }
     }
 

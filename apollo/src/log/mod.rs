@@ -20,8 +20,10 @@ mod writer;
 
 #[cfg(feature = "cli")]
 pub(crate) use ends::Ends;
-pub(crate) use file::{LogError, LogFile};
-pub(crate) use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
+pub use file::LogError;
+pub(crate) use file::LogFile;
+pub use reader::ReadError;
+pub(crate) use reader::{Locked, Scan, Tail, UnsealedLog};
 pub(crate) use seal::SealedTail;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 
