@@ -193,7 +193,11 @@ fn render(report: &Report, palette: Palette) -> Vec<String> {
     if !report.next.is_empty() {
         let when = match report.state {
             Standing::Running => "next",
-            _ => "next, when it is run again",
+            Standing::Interrupted
+            | Standing::Success
+            | Standing::Degraded
+            | Standing::Failed
+            | Standing::Empty => "next, when it is run again",
         };
         lines.push(format!("{when}: {}", listed(report.next.iter().map(|id| id.as_str()))));
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::output::Screen;
 use super::text::{Style, bytes, count, duration, escaped, first_line, status_style, time_of_day};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock as _, SystemClock};
 use crate::graph::Graph;
 use crate::observer::{Notice, Observer};
 use crate::policy::Need;

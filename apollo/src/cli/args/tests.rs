@@ -17,7 +17,11 @@ fn parsed(tasks: &[Task], line: &str) -> Result<Invocation, String> {
 fn one(line: &str) -> Result<RunRequest, String> {
     match parsed(&[daily()], line)?.request {
         Request::Run(request) => Ok(*request),
-        other => Err(format!("{other:?}")),
+        other @ (Request::List
+        | Request::Inspect { .. }
+        | Request::Graph { .. }
+        | Request::Check
+        | Request::Verify { .. }) => Err(format!("{other:?}")),
     }
 }
 

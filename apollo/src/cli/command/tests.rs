@@ -4,7 +4,7 @@ use super::super::exit::{FAILED, REFUSED};
 use super::super::output::double::Printed;
 use super::super::sample::{broken, daily};
 use super::*;
-use crate::disk::{Disk as _, DiskFile as _, Open, RealDisk};
+use crate::disk::{Disk as _, Open, RealDisk};
 
 struct Place(PathBuf);
 

@@ -1,10 +1,9 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::super::sample::{broken, daily};
 use super::*;
 use crate::digest::Digest;
-use crate::disk::{Disk, RealDisk, digest_of};
+use crate::disk::{Disk as _, RealDisk, digest_of};
 
 /// A fresh directory for a test; the test removes it.
 fn directory(name: &str) -> PathBuf {
@@ -90,8 +89,7 @@ fn a_failed_run_is_explained_and_left_as_it_is() {
 #[test]
 fn a_done_run_says_so() {
     let dir = directory("done");
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let options = RunOptions::new().dir(&dir).disk(disk);
+    let options = RunOptions::new().dir(&dir);
     daily().run(&options).unwrap();
     let before = content(&dir);
     let plan = daily().plan(&options).unwrap();
