@@ -10,7 +10,7 @@ pub use core::time::Duration;
 pub use core::{column, concat, line, module_path, stringify};
 pub use inventory;
 
-pub use crate::check::{Judged, Verdict, edges, judge, next, table};
+pub use crate::check::{Judged, Judgement, edges, judge, next, table};
 pub use crate::context::{Context, Inputs};
 pub use crate::explain::Message;
 pub use crate::output::Output;

@@ -62,7 +62,7 @@ pub enum Mistake {
     Cycle {
         /// The one that was written first.
         step: u32,
-        /// Where its steps begin in `Verdict::cycles`.
+        /// Where its steps begin in `Judgement::cycles`.
         start: u32,
         /// How many steps it has.
         len: u32,
@@ -78,7 +78,7 @@ pub enum Mistake {
 
 /// What is wrong with a task of `N` steps.
 #[derive(Debug, Clone, Copy)]
-pub struct Verdict<const N: usize> {
+pub struct Judgement<const N: usize> {
     mistakes: [Mistake; TOLD],
     /// May be more than `mistakes` holds.
     count: usize,
@@ -105,21 +105,23 @@ pub const fn table(steps: usize) -> usize {
 
 /// Judges a task of `N` steps with `E` dependencies, by a hash table of `T` places.
 #[must_use]
-pub const fn judge<const N: usize, const E: usize, const T: usize>(task: Judged<'_>) -> Verdict<N> {
-    let mut verdict = Verdict { mistakes: [Mistake::Empty; TOLD], count: 0, cycles: [NONE; N] };
+pub const fn judge<const N: usize, const E: usize, const T: usize>(
+    task: Judged<'_>,
+) -> Judgement<N> {
+    let mut judgement = Judgement { mistakes: [Mistake::Empty; TOLD], count: 0, cycles: [NONE; N] };
     if N == 0 {
-        verdict.add(Mistake::Empty);
-        return verdict;
+        judgement.add(Mistake::Empty);
+        return judgement;
     }
     let mut by_key = [NONE; T];
-    verdict.index(task.steps, &mut by_key);
-    verdict.unique_ids(task.steps, &mut [NONE; T]);
+    judgement.index(task.steps, &mut by_key);
+    judgement.unique_ids(task.steps, &mut [NONE; T]);
     let mut first_edge = [0; N];
     let mut targets = [NONE; E];
-    verdict.resolve(task.steps, &by_key, &mut first_edge, &mut targets);
-    verdict.find_cycles(&first_edge, &targets);
-    verdict.params(task);
-    verdict
+    judgement.resolve(task.steps, &by_key, &mut first_edge, &mut targets);
+    judgement.find_cycles(&first_edge, &targets);
+    judgement.params(task);
+    judgement
 }
 
 #[expect(
@@ -128,7 +130,7 @@ pub const fn judge<const N: usize, const E: usize, const T: usize>(task: Judged<
     of bounds would be a compile error"
 )]
 #[expect(clippy::cast_possible_truncation, reason = "a list of 2^32 steps is no source file")]
-impl<const N: usize> Verdict<N> {
+impl<const N: usize> Judgement<N> {
     const fn add(&mut self, mistake: Mistake) {
         if self.count < TOLD {
             self.mistakes[self.count] = mistake;

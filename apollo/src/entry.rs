@@ -5,14 +5,14 @@
 /// Makes the `main` of a program that runs these tasks.
 ///
 /// ```
-/// # use apollo::{step, task};
-/// # #[step]
-/// # fn fetch() {}
-/// # task! { daily { steps: [fetch] } }
-/// # mod demo {
-/// # use super::daily;
+/// use apollo::{step, task};
+///
+/// #[step]
+/// fn fetch() {}
+///
+/// task! { daily { steps: [fetch] } }
+///
 /// apollo::main!(daily);
-/// # }
 /// ```
 ///
 /// Several tasks are named one after the other, each by its path: `main!(daily, reports::weekly)`.

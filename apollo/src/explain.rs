@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** the text depends on names alone, never on a path of the machine.
 
-use crate::check::{Judged, Mistake, TOLD, Verdict};
+use crate::check::{Judged, Judgement, Mistake, TOLD};
 use crate::step::StepInfo;
 use crate::suggest::near;
 
@@ -23,20 +23,20 @@ pub struct Message {
 impl Message {
     const LONGEST: usize = 4096;
 
-    /// Writes the message of a verdict; empty where there is no mistake.
+    /// Writes the message of a judgement; empty where there is no mistake.
     #[must_use]
-    pub const fn of<const N: usize>(task: Judged<'_>, verdict: &Verdict<N>) -> Self {
+    pub const fn of<const N: usize>(task: Judged<'_>, judgement: &Judgement<N>) -> Self {
         let mut message = Self { bytes: [0; Self::LONGEST], len: 0 };
-        let mut mistakes = verdict.mistakes();
+        let mut mistakes = judgement.mistakes();
         while let [mistake, rest @ ..] = mistakes {
             if message.len > 0 {
                 message.push("\n");
             }
             message.push_all(&["task `", task.task, "`: "]);
-            message.tell(task, verdict, *mistake);
+            message.tell(task, judgement, *mistake);
             mistakes = rest;
         }
-        if verdict.count() > TOLD {
+        if judgement.count() > TOLD {
             message.push("\nand more: these are the first");
         }
         message
@@ -54,7 +54,7 @@ impl Message {
     const fn tell<const N: usize>(
         &mut self,
         task: Judged<'_>,
-        verdict: &Verdict<N>,
+        judgement: &Judgement<N>,
         mistake: Mistake,
     ) {
         match mistake {
@@ -83,7 +83,7 @@ impl Message {
                 self.push_all(&["step `", step.this.id, "` depends on `", dependency, "` twice"]);
                 self.push("\nhelp: two paths lead to one step; remove one of the two");
             }
-            Mistake::Cycle { start, len, .. } => self.tell_cycle(task, verdict.cycle(start, len)),
+            Mistake::Cycle { start, len, .. } => self.tell_cycle(task, judgement.cycle(start, len)),
             Mistake::UnknownParam { step, param } => {
                 let step = task.steps[step as usize];
                 self.tell_param(task, step, step.params[param as usize].name);

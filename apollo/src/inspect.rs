@@ -102,6 +102,8 @@ pub(crate) struct StepReport {
     pub(crate) duration_ms: Option<u64>,
     /// The dependencies that it waits for, and their states.
     pub(crate) waits_for: Vec<(StepId, Status)>,
+    /// Whether its last attempt was open when the process ended.
+    pub(crate) cut_off: bool,
     /// When its next attempt is due.
     pub(crate) retry_at: Option<Timestamp>,
     /// Who skipped it.
@@ -174,6 +176,7 @@ fn report(state: &RunState, step: &StepState, is_live: bool) -> StepReport {
         ended: step.ended,
         duration_ms: step.duration_ms,
         waits_for: waits,
+        cut_off: step.open.is_some() && !is_live,
         retry_at: step.retry.map(|retry| retry.retry_at),
         skipped_by: step.skipped.clone(),
         error: step.error.clone(),
@@ -203,7 +206,8 @@ fn unsatisfied<'a>(
 ) -> impl Iterator<Item = (StepId, Status)> + use<'a> {
     dependencies(state, step)
         .filter(move |(index, on)| {
-            let is_over = if is_live { state.is_satisfied(*index) } else { on.status.is_finished() };
+            let is_over =
+                if is_live { state.is_satisfied(*index) } else { on.status.is_finished() };
             !is_over
         })
         .map(|(_index, on)| (on.id.clone(), on.status))

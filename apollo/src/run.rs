@@ -158,10 +158,12 @@ impl Task {
         summary.attempts = attempts(&state).saturating_sub(attempts_before);
         summary.warnings = work.warnings;
         let summary = Box::new(summary);
-        match summary.status {
-            Status::Success => Ok(*summary),
-            _ if options.cancel.is_cancelled() => Err(RunError::Stopped { summary }),
-            _ => Err(RunError::Failed { summary }),
+        if summary.status == Status::Success {
+            Ok(*summary)
+        } else if options.cancel.is_cancelled() {
+            Err(RunError::Stopped { summary })
+        } else {
+            Err(RunError::Failed { summary })
         }
     }
 
@@ -223,7 +225,9 @@ fn attempts(state: &RunState) -> u32 {
 }
 
 fn failed(summary: &Summary) -> String {
-    let failed = summary.steps.iter().filter(|(_id, status)| *status == Status::Failed);
+    let required = |id: &StepId| !summary.degraded.contains(id);
+    let failed = summary.steps.iter();
+    let failed = failed.filter(|(id, status)| *status == Status::Failed && required(id));
     let failed: Vec<_> = failed.map(|(id, _status)| format!("`{id}`")).collect();
     match failed.as_slice() {
         [] => "it has unfinished steps".to_owned(),

@@ -103,8 +103,8 @@ fn fields(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> Token
 /// each step's place, because an error is shown where its call stands.
 fn judgement(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> TokenStream {
     let Names { steps, params, .. } = names;
-    let [judged, verdict, judge, edges, table, message, next, usize] =
-        ["Judged", "Verdict", "judge", "edges", "table", "Message", "next", "usize"]
+    let [judged, judgement, judge, edges, table, message, next, usize] =
+        ["Judged", "Judgement", "judge", "edges", "table", "Message", "next", "usize"]
             .map(|name| runtime.item(name));
     let name = &def.name;
     let count_down = def.steps.iter().map(|one| {
@@ -112,13 +112,13 @@ fn judgement(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> To
         let call = at(quote!(guilty = #next(guilty, TEXT.text());), place(&one.path));
         quote!(#(#cfgs)* #call)
     });
-    let start = at(quote!(VERDICT.start(TEXT.text())), head.ident.span());
+    let start = at(quote!(JUDGEMENT.start(TEXT.text())), head.ident.span());
     quote! {
         const _: () = {
             const TASK: #judged<'static> = #judged { task: #name, params: #params, steps: #steps };
             const N: #usize = TASK.steps.len();
-            const VERDICT: #verdict<N> = #judge::<N, { #edges(#steps) }, { #table(N) }>(TASK);
-            const TEXT: #message = #message::of(TASK, &VERDICT);
+            const JUDGEMENT: #judgement<N> = #judge::<N, { #edges(#steps) }, { #table(N) }>(TASK);
+            const TEXT: #message = #message::of(TASK, &JUDGEMENT);
             let mut guilty = #start;
             #(#count_down)*
         };

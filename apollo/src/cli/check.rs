@@ -66,7 +66,10 @@ fn check(task: &Task) -> Checked {
         .filter_map(|param| {
             let refused = (param.normalize)(param.default?).err()?;
             let (task, name) = (task.name(), param.name);
-            Some(format!("`{task}`: the default of `{name}` is no `{}`: {refused}", param.type_name))
+            Some(format!(
+                "`{task}`: the default of `{name}` is no `{}`: {refused}",
+                param.type_name
+            ))
         })
         .collect();
     Checked {

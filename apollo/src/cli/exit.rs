@@ -115,11 +115,10 @@ impl Failure {
             }
             AdmissionError::Refused { source } => of_refusal(error, source),
             AdmissionError::Store { source } => Self::of(of_store(source), error),
-            AdmissionError::Lock { source: LockError::Held { task_id, .. } } => {
-                Self::of(LOCKED, error).hint(format!(
-                    "wait until it ends; `{program} inspect {task_id}` shows how far it is"
-                ))
-            }
+            AdmissionError::Lock { source: LockError::Held { task_id, .. } } => Self::of(
+                LOCKED, error,
+            )
+            .hint(format!("wait until it ends; `{program} inspect {task_id}` shows how far it is")),
             AdmissionError::Lock { source: LockError::Failed { .. } } => Self::of(STORAGE, error),
             AdmissionError::Read { source } => Self::of(of_read(source), error),
             AdmissionError::Log { source } => Self::of(of_log(source), error),

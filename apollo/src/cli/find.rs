@@ -61,7 +61,11 @@ pub(crate) fn run(store: &Store, id: &str) -> Result<RunId, Failure> {
 fn offers<'a>(id: &str, known: &'a [TaskId]) -> Vec<&'a str> {
     let names = || known.iter().map(TaskId::as_str);
     let close: Vec<_> = names().filter(|name| near(id, name).is_some()).take(OFFERED).collect();
-    if close.is_empty() { names().filter(|name| name.contains(id)).take(OFFERED).collect() } else { close }
+    if close.is_empty() {
+        names().filter(|name| name.contains(id)).take(OFFERED).collect()
+    } else {
+        close
+    }
 }
 
 #[cfg(test)]
@@ -69,7 +73,8 @@ mod tests {
     use super::*;
 
     fn check(id: &str, expected: &[&str]) {
-        let known = ["daily-2010-07-04", "daily-2010-07-05", "weekly"].map(|id| TaskId::parse(id).unwrap());
+        let known =
+            ["daily-2010-07-04", "daily-2010-07-05", "weekly"].map(|id| TaskId::parse(id).unwrap());
         assert_eq!(offers(id, &known), expected, "{id}");
     }
 

@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 
 use super::parameters;
-use super::text::meant;
+use super::text::{Cell, Palette, meant, table};
 use crate::task::Task;
 
 /// The names of the commands.
@@ -177,5 +177,20 @@ fn examples(name: &str, tasks: &[Task]) -> String {
     }
     let width = rows.iter().map(|(command, _says)| command.len()).max().unwrap_or(0);
     let lines = rows.iter().map(|(command, says)| format!("  {command:width$}  {says}"));
-    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+    let mut text = format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"));
+    if let [task] = tasks {
+        let params = task.info().params.iter().map(|param| {
+            let doc = param.doc.trim().lines().next().unwrap_or_default();
+            let option = format!("  --{}", parameters::kebab(param.name));
+            vec![Cell::plain(&option), Cell::plain(param.type_name), Cell::plain(doc)]
+        });
+        let params = table(&params.collect::<Vec<_>>(), Palette::PLAIN);
+        let more =
+            format!("Without a command it runs; `{name} run --help` shows how it can be run.");
+        text = match params.as_slice() {
+            [] => format!("{more}\n\n{text}"),
+            params => format!("{more}\n\nParameters:\n{}\n\n{text}", params.join("\n")),
+        };
+    }
+    text
 }

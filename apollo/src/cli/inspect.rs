@@ -44,11 +44,8 @@ pub(crate) fn show_all(screen: &Screen, dir: Option<&Path>, json: bool) -> Resul
     let store = find::store(dir)?;
     let runs = store.runs().map_err(|error| Failure::of_store(&error))?;
     let mut newest = std::collections::BTreeSet::new();
-    let all: Vec<_> = runs
-        .iter()
-        .rev()
-        .map(|run| list(&store, run, newest.insert(run.parts().0)))
-        .collect();
+    let all: Vec<_> =
+        runs.iter().rev().map(|run| list(&store, run, newest.insert(run.parts().0))).collect();
     if json {
         screen.json(&all);
     } else if all.is_empty() {
@@ -183,7 +180,8 @@ fn render(report: &Report, palette: Palette) -> Vec<String> {
     let state = table(&[vec![standing(report.state)]], palette).concat();
     let worker = report.worker.as_ref().map(|worker| format!(", {}", told(worker)));
     let epoch = if report.epoch > 0 { format!(", epoch {}", report.epoch) } else { String::new() };
-    let mut lines = vec![format!("{} {state}{}{epoch}", report.task_id, worker.unwrap_or_default())];
+    let mut lines =
+        vec![format!("{} {state}{}{epoch}", report.task_id, worker.unwrap_or_default())];
     let last = report.last_record.map(moment).unwrap_or_else(|| "none".to_owned());
     lines.push(format!("  log: {}", shown_path(Path::new(&report.log))));
     lines.push(format!("  last of {} records: {last}", report.records));
@@ -195,7 +193,11 @@ fn render(report: &Report, palette: Palette) -> Vec<String> {
     if !report.next.is_empty() {
         let when = match report.state {
             Standing::Running => "next",
-            _ => "next, when it is run again",
+            Standing::Interrupted
+            | Standing::Success
+            | Standing::Degraded
+            | Standing::Failed
+            | Standing::Empty => "next, when it is run again",
         };
         lines.push(format!("{when}: {}", listed(report.next.iter().map(|id| id.as_str()))));
     }
@@ -233,14 +235,16 @@ fn why(step: &StepReport) -> String {
         let each = step.waits_for.iter().map(|(id, status)| format!("`{id}` ({status})"));
         parts.push(format!("waits for {}", each.collect::<Vec<_>>().join(", ")));
     }
+    parts.extend(step.cut_off.then(|| "its process died while it ran".to_owned()));
     parts.extend(step.retry_at.map(|at| format!("next attempt at {}", moment(at))));
     parts.extend(step.skipped_by.as_ref().map(|by| format!("skipped: {}", first_line(by))));
     match (&step.error, step.status) {
-        (Some(error), Status::Pending | Status::Running) => {
+        (Some(error), Status::Pending | Status::Running) if !step.cut_off => {
             parts.push(format!("before: {}", first_line(error)));
         }
         (Some(error), Status::Failed) => parts.push(first_line(error)),
-        (_, Status::Success | Status::Skipped) | (None, _) => {}
+        (_, Status::Success | Status::Skipped | Status::Pending | Status::Running)
+        | (None, Status::Failed) => {}
     }
     if !step.stale.is_empty() {
         let ids = listed(step.stale.iter().map(|id| id.as_str()));

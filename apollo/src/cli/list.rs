@@ -81,11 +81,8 @@ fn describe(task: &Task) -> Listed {
 
 fn render(task: &Listed) -> Vec<String> {
     let doc = task.doc.lines().next().unwrap_or_default();
-    let mut lines = vec![if doc.is_empty() {
-        task.task.clone()
-    } else {
-        format!("{}: {doc}", task.task)
-    }];
+    let mut lines =
+        vec![if doc.is_empty() { task.task.clone() } else { format!("{}: {doc}", task.task) }];
     let params = task.params.iter().map(|param| {
         let note = match (param.default, param.secret) {
             (_, true) => "secret".to_owned(),
@@ -107,11 +104,7 @@ fn render(task: &Listed) -> Vec<String> {
             all => format!("after {}", all.join(", ")),
         };
         let optional = if step.optional { "optional" } else { "" };
-        vec![
-            Cell::plain(&format!("    {}", step.id)),
-            Cell::plain(optional),
-            Cell::plain(&after),
-        ]
+        vec![Cell::plain(&format!("    {}", step.id)), Cell::plain(optional), Cell::plain(&after)]
     });
     lines.extend(table(&steps.collect::<Vec<_>>(), super::text::Palette::PLAIN));
     lines

@@ -3,9 +3,9 @@
 //! It is not the library: nothing above this folder prints, asks the environment or handles a
 //! signal.
 //!
-//! Order, each file above those that use it: `exit` and what it needs of `text`, `output`,
-//! `environment`, `parameters`, `grammar`, `args`; `narrator`, `signals`, `find`; then one file a
-//! command; `command` last, which chooses among them.
+//! **Invariant:** a file uses only files above it in the list below: what all need comes first,
+//! then the reading of the command line, then one file a command, and `command` last, which chooses
+//! among them.
 
 mod text;
 pub mod exit;
@@ -26,5 +26,7 @@ mod graph;
 mod check;
 mod verify;
 mod command;
+#[cfg(test)]
+mod sample;
 
 pub use command::command_line;

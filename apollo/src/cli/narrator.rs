@@ -7,10 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::output::Screen;
-use super::text::{
-    Style, bytes, count, duration, escaped, first_line, status_style, time_of_day,
-};
-use crate::clock::{Clock, SystemClock};
+use super::text::{Style, bytes, count, duration, escaped, first_line, status_style, time_of_day};
+use crate::clock::{Clock as _, SystemClock};
 use crate::graph::Graph;
 use crate::observer::{Notice, Observer};
 use crate::policy::Need;
@@ -139,7 +137,8 @@ impl Narrator {
                 };
                 let word = self.word(Status::Failed, word);
                 let optional = if self.is_optional(step) { " (optional)" } else { "" };
-                self.tell(at, step, &format!("{word}{optional}{took}: {}", first_line(error)));
+                let told = error.strip_prefix("interrupted: ").unwrap_or(error);
+                self.tell(at, step, &format!("{word}{optional}{took}: {}", first_line(told)));
                 error
             }
             End::Retrying { error, retry_at: _, delay_ms } => {

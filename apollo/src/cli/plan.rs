@@ -77,7 +77,8 @@ pub(crate) fn show(
 }
 
 fn describe(task: &Task, options: &RunOptions, plan: &Plan) -> DryRun {
-    let reasons = Reasons { task, options, plan, comparison: Comparison::new(task.graph(), &plan.state) };
+    let reasons =
+        Reasons { task, options, plan, comparison: Comparison::new(task.graph(), &plan.state) };
     let opening = plan.opening.as_ref();
     DryRun {
         task: task.name().to_string(),

@@ -124,7 +124,10 @@ fn counts(summary: &Summary) -> String {
     ];
     let others = others.map(|(status, word)| (number(status), word));
     parts.extend(
-        others.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")),
+        others
+            .iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, word)| format!("{number} {word}")),
     );
     parts.join(", ")
 }

@@ -178,7 +178,11 @@ pub(crate) fn bytes(bytes: u64) -> String {
         }
         (tenths, unit) = (tenths / 1024, next);
     }
-    if unit == "B" { format!("{bytes} B") } else { format!("{}.{} {unit}", tenths / 10, tenths % 10) }
+    if unit == "B" {
+        format!("{bytes} B")
+    } else {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    }
 }
 
 /// The time of day of a moment, in UTC.
@@ -249,7 +253,8 @@ mod tests {
     #[test]
     fn a_table_has_no_trailing_space_and_no_empty_column() {
         let row = |cells: [&str; 4]| cells.map(Cell::plain).to_vec();
-        let lines = table(&[row(["a", "", "long", ""]), row(["bbb", "", "x", "y"])], Palette::PLAIN);
+        let lines =
+            table(&[row(["a", "", "long", ""]), row(["bbb", "", "x", "y"])], Palette::PLAIN);
         assert_eq!(lines, ["a    long", "bbb  x     y"]);
     }
 

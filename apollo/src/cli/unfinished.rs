@@ -31,12 +31,13 @@ pub(crate) fn tell(screen: &Screen, root: &Path, task: &Task, except: &TaskId, p
         return;
     }
     let (task, number) = (task.name(), count(found.len(), "older run"));
-    let mut text = format!("{number} of `{task}` not finished (`{program} inspect` shows all)");
+    let first = format!("{number} of `{task}` not finished (`{program} inspect` shows all)");
+    let mut lines = vec![first];
     for (run, last) in found.iter().rev().take(NAMED) {
         let (task_id, _start) = run.parts();
-        text.push_str(&format!("\n{}: last record {last}", escaped(task_id.as_str())));
+        lines.push(format!("{}: last record {last}", escaped(task_id.as_str())));
     }
-    screen.note(Style::Warn, "unfinished", &text);
+    screen.note(Style::Warn, "unfinished", &lines.join("\n"));
 }
 
 /// The newest runs of other task_ids, oldest first, with the time of the last record.

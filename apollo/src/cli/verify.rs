@@ -56,8 +56,9 @@ pub(crate) fn show(
     let scan = log
         .scan(&mut |record| state.apply(&record).map_err(|error| error.message))
         .map_err(read)?;
-    let (digest, length) = digest_of(&**store.disk(), &path)
-        .map_err(|error| Failure::new(STORAGE, format!("can't read `{}`: {error}", path.display())))?;
+    let (digest, length) = digest_of(&**store.disk(), &path).map_err(|error| {
+        Failure::new(STORAGE, format!("can't read `{}`: {error}", path.display()))
+    })?;
     let steps: Vec<_> = state.steps().iter().chain(state.gone()).collect();
     let faults: Vec<_> = steps
         .iter()

@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 
 /// A file that replaces another one when it is placed, and leaves nothing when it is dropped.
 #[derive(Debug)]
-pub struct AtomicFile<'a> {
+pub(crate) struct AtomicFile<'a> {
     disk: &'a dyn Disk,
     path: &'a Path,
     /// The temporary file beside `path`.
@@ -31,7 +31,7 @@ impl<'a> AtomicFile<'a> {
     ///
     /// # Errors
     /// What the disk says; nothing was created.
-    pub fn create(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Self> {
+    pub(crate) fn create(disk: &'a dyn Disk, path: &'a Path) -> io::Result<Self> {
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or(io::ErrorKind::InvalidFilename)?;
         let temp = path.with_file_name(format!(".{name}.tmp"));
@@ -50,7 +50,7 @@ impl<'a> AtomicFile<'a> {
     ///
     /// # Errors
     /// What the disk says; the file called `path` is as it was.
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.as_mut().map_or(Ok(()), |file| file.append(bytes))
     }
 
@@ -61,7 +61,7 @@ impl<'a> AtomicFile<'a> {
     ///
     /// # Durability
     /// The content is durable; the name only after [`Disk::sync_dir`].
-    pub fn place(mut self) -> io::Result<()> {
+    pub(crate) fn place(mut self) -> io::Result<()> {
         if let Some(file) = self.file.as_mut() {
             file.sync()?;
             self.disk.rename(&self.temp, self.path)?;
@@ -88,7 +88,7 @@ impl Drop for AtomicFile<'_> {
 ///
 /// # Durability
 /// When it returns, the content and the name survive a power cut.
-pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(disk, path)?;
     file.write(bytes)?;
     file.place()?;
@@ -99,7 +99,7 @@ pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()
 ///
 /// # Errors
 /// What the disk says.
-pub fn read_all(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read_all(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     each_chunk(disk, path, &mut |chunk| bytes.extend_from_slice(chunk))?;
     Ok(bytes)
@@ -109,7 +109,7 @@ pub fn read_all(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What the disk says.
-pub fn digest_of(disk: &dyn Disk, path: &Path) -> io::Result<(Digest, u64)> {
+pub(crate) fn digest_of(disk: &dyn Disk, path: &Path) -> io::Result<(Digest, u64)> {
     let (mut hasher, mut len_bytes) = (Hasher::default(), 0);
     each_chunk(disk, path, &mut |chunk| {
         hasher.update(chunk);
@@ -126,7 +126,7 @@ pub fn digest_of(disk: &dyn Disk, path: &Path) -> io::Result<(Digest, u64)> {
 /// # Durability
 /// When it returns, the directory survives a power cut. One that was there, but empty, may be the
 /// work of a process that died before it could sync it, so its parent is synced again.
-pub fn create_dirs(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+pub(crate) fn create_dirs(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.target(path) {
         Ok(found) if !found.is_dir => return Err(io::ErrorKind::NotADirectory.into()),
         Ok(_) if !disk.list(path)?.is_empty() => return Ok(()),
@@ -166,5 +166,72 @@ fn each_chunk(disk: &dyn Disk, path: &Path, each: &mut dyn FnMut(&[u8])) -> io::
         let Some(chunk) = buf.get(..read).filter(|chunk| !chunk.is_empty()) else { return Ok(()) };
         each(chunk);
         offset_bytes += chunk.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::disk::{CrashDisk, Fault, RealDisk, TempDir};
+
+    #[test]
+    fn a_file_is_the_old_one_or_the_new_one_and_leaves_no_other() {
+        for fault in [Fault::Fail(Errno::IO), Fault::Fail(Errno::NOSPC), Fault::Short, Fault::Dead]
+        {
+            let mut met = 0;
+            for at in 1.. {
+                let dir = TempDir::new();
+                let path = dir.path().join("x.json");
+                write_atomic(&RealDisk, &path, b"old").unwrap();
+                let crash = CrashDisk::new(Arc::new(RealDisk), at, fault);
+                let written = write_atomic(&crash, &path, b"newer");
+                let text = read_all(&RealDisk, &path).unwrap();
+                assert!(text == b"old" || text == b"newer", "{fault:?} at {at}: {text:?}");
+                assert!(written.is_err() || text == b"newer", "{fault:?} at {at}");
+                assert!(fault == Fault::Dead || dir.files().len() == 1, "{fault:?} at {at}");
+                // What a dead process left is in nobody's way.
+                write_atomic(&RealDisk, &path, b"newest").unwrap();
+                assert_eq!(dir.files(), [("x.json".to_owned(), b"newest".to_vec())]);
+                if written.is_ok() {
+                    break;
+                }
+                met += 1;
+            }
+            assert_eq!(met, 5, "create, write, sync, rename, sync of the directory");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_synced_by_its_parent_before_it_is_used() {
+        let dir = TempDir::new();
+        write_atomic(&RealDisk, &dir.path().join("not empty"), b"").unwrap();
+        let path = dir.path().join("a/b/c");
+        let syncs_of = |fault_at| {
+            let crash = CrashDisk::new(Arc::new(RealDisk), fault_at, Fault::Dead);
+            (create_dirs(&crash, &path).is_ok(), crash.syncs())
+        };
+        // Dies after it made `a`, before it synced it: `a` is there and empty.
+        assert_eq!(syncs_of(2), (false, 0));
+        assert_eq!(syncs_of(0), (true, 3));
+        assert_eq!(syncs_of(0), (true, 1), "it is empty, so whether it is durable is not known");
+        write_atomic(&RealDisk, &path.join("x"), b"").unwrap();
+        assert_eq!(syncs_of(0), (true, 0));
+        assert!(create_dirs(&RealDisk, &path.join("x")).is_err(), "a file is no directory");
+    }
+
+    #[test]
+    fn a_long_file_is_read_and_digested_in_pieces() {
+        let dir = TempDir::new();
+        for len in [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
+            let bytes: Vec<u8> = (0..len).map(|n| u8::try_from(n % 251).unwrap()).collect();
+            let path = dir.path().join("x");
+            write_atomic(&RealDisk, &path, &bytes).unwrap();
+            assert!(read_all(&RealDisk, &path).unwrap() == bytes, "{len}");
+            assert_eq!(digest_of(&RealDisk, &path).unwrap(), (Digest::of(&bytes), len as u64));
+        }
     }
 }

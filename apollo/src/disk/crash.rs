@@ -53,6 +53,8 @@ pub struct CrashSpecError {
 struct Plan {
     /// How many operations there were.
     operations: AtomicU64,
+    /// How many of them were syncs.
+    syncs: AtomicU64,
     /// The number of the operation that meets the fault, from 1; 0 for none.
     at: u64,
     fault: Fault,
@@ -111,9 +113,15 @@ impl CrashDisk {
         self.plan.operations.load(Ordering::SeqCst)
     }
 
+    /// How many of them were syncs, of a file or a directory.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.plan.syncs.load(Ordering::SeqCst)
+    }
+
     fn with(below: Arc<dyn Disk>, at: u64, fault: Fault, count: Option<PathBuf>) -> Self {
-        let operations = AtomicU64::new(0);
-        Self { below, plan: Arc::new(Plan { operations, at, fault, count }) }
+        let (operations, syncs) = <_>::default();
+        Self { below, plan: Arc::new(Plan { operations, syncs, at, fault, count }) }
     }
 
     /// Counts an operation that can't be done by half.
@@ -126,7 +134,7 @@ impl CrashDisk {
 
     /// Counts an operation and decides how it goes on.
     fn judge(&self, divisible: bool) -> io::Result<Verdict> {
-        let Plan { operations, at, fault, count } = &*self.plan;
+        let Plan { operations, syncs: _, at, fault, count } = &*self.plan;
         let number = operations.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(path) = count {
             let text = format!("{number:020}\n");
@@ -207,6 +215,7 @@ impl Disk for CrashDisk {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         self.step()?;
+        self.plan.syncs.fetch_add(1, Ordering::SeqCst);
         self.below.sync_dir(dir)
     }
 
@@ -258,6 +267,7 @@ impl DiskFile for CrashFile {
 
     fn sync(&mut self) -> io::Result<()> {
         self.disk.step()?;
+        self.disk.plan.syncs.fetch_add(1, Ordering::SeqCst);
         self.below.sync()
     }
 
@@ -277,5 +287,57 @@ impl DiskFile for CrashFile {
 
     fn try_lock_shared(&mut self) -> io::Result<bool> {
         self.below.try_lock_shared()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{RealDisk, TempDir, read_all};
+
+    fn check(value: &str, expected: Option<(u64, Fault)>) {
+        let read = CrashDisk::from_env_value(value, Arc::new(RealDisk));
+        let read = read.ok().map(|disk| (disk.plan.at, disk.plan.fault));
+        assert_eq!(read, expected, "{value}");
+    }
+
+    #[test]
+    fn a_fault_is_read_from_a_text() {
+        check("17", Some((17, Fault::Kill)));
+        check("17:torn", Some((17, Fault::KillTorn)));
+        check("17:eio", Some((17, Fault::Fail(Errno::IO))));
+        check("17:enospc", Some((17, Fault::Fail(Errno::NOSPC))));
+        check("17:short", Some((17, Fault::Short)));
+        for value in ["", "x", "17:", "17:what", "-1", "torn:17"] {
+            check(value, if value == "17:" { Some((17, Fault::Kill)) } else { None });
+        }
+    }
+
+    #[test]
+    fn operations_are_counted_into_a_file_and_reading_is_none() {
+        let dir = TempDir::new();
+        let count = dir.path().join("count");
+        let spec = format!("count:{}", count.display());
+        let disk = CrashDisk::from_env_value(&spec, Arc::new(RealDisk)).unwrap();
+        let mut file = disk.open(&dir.path().join("x"), Open::Create).unwrap();
+        file.append(b"abc").unwrap();
+        file.sync().unwrap();
+        assert_eq!(file.read_at(0, &mut [0; 8]).unwrap(), 3);
+        drop(disk.open(&dir.path().join("x"), Open::Create).unwrap());
+        assert!(disk.list(dir.path()).is_ok() && disk.metadata(&count).is_ok());
+        assert_eq!(disk.operations(), 3);
+        assert_eq!(read_all(&RealDisk, &count).unwrap(), b"00000000000000000003\n");
+    }
+
+    #[test]
+    fn a_short_write_leaves_its_first_half() {
+        let dir = TempDir::new();
+        let path = dir.path().join("x");
+        let disk = CrashDisk::new(Arc::new(RealDisk), 2, Fault::Short);
+        let mut file = disk.open(&path, Open::CreateNew).unwrap();
+        assert!(file.append(b"abcdef").is_err());
+        assert_eq!(read_all(&RealDisk, &path).unwrap(), b"abc");
+        file.append(b"gh").unwrap();
+        assert_eq!(read_all(&RealDisk, &path).unwrap(), b"abcgh");
     }
 }

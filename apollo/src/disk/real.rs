@@ -215,3 +215,85 @@ fn kind_of(path: &Path) -> io::Result<FileSystem> {
     let network = rustix::fs::statfs(path)?.f_flags & MNT_LOCAL == 0;
     Ok(FileSystem { free_bytes: 0, in_memory: false, network, copy_on_write: false })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+    use crate::disk::TempDir;
+
+    #[test]
+    fn what_is_made_belongs_to_its_owner_alone() {
+        let dir = TempDir::new();
+        let sub = dir.path().join("sub");
+        RealDisk.create_dir(&sub).unwrap();
+        for how in [Open::Create, Open::Write, Open::Read] {
+            drop(RealDisk.open(&sub.join("x"), how).unwrap());
+        }
+        assert!(RealDisk.open(&sub.join("x"), Open::CreateNew).is_err());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&sub), mode(&sub.join("x"))), (0o700, 0o600));
+        let found = RealDisk.metadata(&sub).unwrap();
+        assert_eq!((found.is_dir, found.mode, found.uid), (true, 0o700, RealDisk.user()));
+    }
+
+    #[test]
+    fn links_directories_and_pipes_are_not_opened() {
+        let dir = TempDir::new();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("x"), "x").unwrap();
+        symlink(at("x"), at("link")).unwrap();
+        symlink(at("nowhere"), at("dangling")).unwrap();
+        for name in ["link", "dangling", ""] {
+            for how in [Open::Read, Open::Write, Open::Create, Open::CreateNew] {
+                assert!(RealDisk.open(&at(name), how).is_err(), "{name}, {how:?}");
+            }
+        }
+        assert!(!at("nowhere").exists());
+        assert!(RealDisk.metadata(&at("link")).unwrap().is_symlink);
+        assert!(!RealDisk.target(&at("link")).unwrap().is_symlink);
+    }
+
+    #[test]
+    fn writing_in_place_and_appending_take_turns() {
+        let dir = TempDir::new();
+        let path = dir.path().join("x");
+        let mut file = RealDisk.open(&path, Open::CreateNew).unwrap();
+        file.append(b"abcdef").unwrap();
+        file.write_at(1, b"BC").unwrap();
+        // Somebody else writes; what they wrote stays.
+        let mut other = RealDisk.open(&path, Open::Write).unwrap();
+        other.append(b"other").unwrap();
+        file.append(b"ghi").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"aBCdefotherghi");
+        file.set_len(3).unwrap();
+        file.append(b"x").unwrap();
+        file.sync().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"aBCx");
+        assert_eq!(file.stat().unwrap().0.len, 4);
+    }
+
+    #[test]
+    fn a_lock_excludes_and_ends_with_its_file() {
+        let dir = TempDir::new();
+        let path = dir.path().join("x");
+        let mut one = RealDisk.open(&path, Open::Create).unwrap();
+        let mut two = RealDisk.open(&path, Open::Read).unwrap();
+        assert!(one.try_lock().unwrap());
+        assert!(!two.try_lock().unwrap() && !two.try_lock_shared().unwrap());
+        drop(one);
+        let mut three = RealDisk.open(&path, Open::Read).unwrap();
+        assert!(two.try_lock_shared().unwrap() && three.try_lock_shared().unwrap());
+    }
+
+    #[test]
+    fn the_file_system_is_told_apart() {
+        let found = RealDisk.file_system(Path::new("/")).unwrap();
+        assert!(found.free_bytes > 0);
+        let shm = Path::new("/dev/shm");
+        if shm.is_dir() {
+            assert!(RealDisk.file_system(shm).unwrap().in_memory);
+        }
+    }
+}

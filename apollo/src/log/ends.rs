@@ -11,13 +11,13 @@ use crate::record::{LINE_BYTES_MAX, Record};
 
 /// The first and the last record of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ends {
+pub(crate) struct Ends {
     /// The first line, where it is a record.
-    pub first: Option<Record>,
+    pub(crate) first: Option<Record>,
     /// The last line that has a newline, where it is a record.
-    pub last: Option<Record>,
+    pub(crate) last: Option<Record>,
     /// Whether bytes follow the last newline.
-    pub torn: bool,
+    pub(crate) torn: bool,
 }
 
 impl Ends {
@@ -25,7 +25,7 @@ impl Ends {
     ///
     /// # Errors
     /// What the disk says.
-    pub fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
         let mut file = disk.open(path, Open::Read)?;
         let len_bytes = file.stat()?.0.len;
         let mut at = |offset_bytes: u64| {
@@ -43,7 +43,8 @@ impl Ends {
         let head = at(0)?;
         // A whole last line, the newline before it, and the start of what a crash may have left.
         let window = LINE_BYTES_MAX as u64 + 1;
-        let (middle, tail) = (len_bytes.saturating_sub(2 * window), len_bytes.saturating_sub(window));
+        let (middle, tail) =
+            (len_bytes.saturating_sub(2 * window), len_bytes.saturating_sub(window));
         let mut end = if middle < tail { at(middle)? } else { Vec::new() };
         end.truncate(usize::try_from(tail - middle).unwrap_or(usize::MAX));
         end.extend(at(tail)?);
@@ -61,5 +62,54 @@ impl Ends {
         });
         let torn = whole.map_or(!end.is_empty(), |whole| whole + 1 < end.len());
         Ok(Self { first: first.and_then(decode), last: last.and_then(decode), torn })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::disk::RealDisk;
+    use crate::log::{LogFile, LogWriter, Sync};
+    use crate::record::{Closing, Event};
+    use crate::time::Timestamp;
+
+    /// Writes closings that take so many milliseconds, then bytes, and reads both ends.
+    fn check(lines: &[u64], tail: &[u8], ends: (Option<u64>, Option<u64>, bool)) {
+        let name = format!("apollo-ends-{}-{}.jsonl", std::process::id(), lines.len() + tail.len());
+        let path = std::env::temp_dir().join(name);
+        drop(RealDisk.remove_file(&path));
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let (mut writer, mut file): (LogWriter, LogFile) = LogFile::create(&disk, &path).unwrap();
+        for line in lines {
+            let closing = Closing {
+                success: true,
+                steps: None,
+                counts: std::collections::BTreeMap::new(),
+                degraded: Vec::new(),
+                duration_ms: *line,
+            };
+            let event = Event::EpochClosed(Box::new(closing));
+            writer.append(Timestamp::from_unix_us(0), 0, event, Sync::Batched).unwrap();
+        }
+        file.commit(&writer.take(), false, 0).unwrap();
+        file.close().unwrap();
+        RealDisk.open(&path, Open::Write).unwrap().append(tail).unwrap();
+        let found = Ends::read(&RealDisk, &path).unwrap();
+        RealDisk.remove_file(&path).unwrap();
+        let seq = |record: &Option<Record>| record.as_ref().map(|record| record.seq);
+        assert_eq!((seq(&found.first), seq(&found.last), found.torn), ends);
+    }
+
+    #[test]
+    fn the_last_whole_line_is_found_behind_a_torn_tail() {
+        check(&[], b"", (None, None, false));
+        check(&[], b"{\"time", (None, None, true));
+        check(&[1], b"", (Some(0), Some(0), false));
+        check(&[1, 2, 3], b"{\"timestamp\":", (Some(0), Some(2), true));
+        check(&[1, 2], b"no record\n", (Some(0), None, false));
+        let many: Vec<u64> = (0..1000).collect();
+        check(&many, &[0; 60_000], (Some(0), Some(999), true));
     }
 }

@@ -23,7 +23,7 @@ const RESERVE_BYTES: u64 = 1024 * 1024;
 
 /// A log that can be appended to. Dropping it releases its lock.
 #[derive(Debug)]
-pub struct LogFile {
+pub(crate) struct LogFile {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     file: Box<dyn DiskFile>,
@@ -136,7 +136,7 @@ impl LogFile {
     ///
     /// # Durability
     /// The name is made durable by the first commit.
-    pub fn create(disk: &Arc<dyn Disk>, path: &Path) -> Result<(LogWriter, Self), LogError> {
+    pub(crate) fn create(disk: &Arc<dyn Disk>, path: &Path) -> Result<(LogWriter, Self), LogError> {
         let create = |source| LogError::Create {
             path: path.to_owned(),
             free_bytes: free_bytes(&**disk, path),
@@ -205,7 +205,7 @@ impl LogFile {
     /// # Durability
     /// When it returns `true`, this batch and everything before it survives a power cut; when it
     /// returns `false`, the end of this process.
-    pub fn commit(
+    pub(crate) fn commit(
         &mut self,
         batch: &Batch,
         force_sync: bool,
@@ -227,7 +227,7 @@ impl LogFile {
     ///
     /// # Durability
     /// As [`Self::commit`].
-    pub fn commit_within_room(
+    pub(crate) fn commit_within_room(
         &mut self,
         batch: &Batch,
         force_sync: bool,
@@ -236,12 +236,13 @@ impl LogFile {
         self.write(batch, force_sync)
     }
 
+    #[cfg(test)]
     /// Makes everything that was written durable. The writer learns of it only by an empty batch:
     /// `commit(&writer.take(), true, 0)`.
     ///
     /// # Errors
     /// [`LogError::Sync`], which poisons; what was written may be lost by a power cut.
-    pub fn sync(&mut self) -> Result<(), LogError> {
+    pub(crate) fn sync(&mut self) -> Result<(), LogError> {
         self.check()?;
         self.sync_file()
     }
@@ -251,7 +252,7 @@ impl LogFile {
     /// # Errors
     /// [`LogError::Write`] when the room can't be released, [`LogError::Changed`] when the file has
     /// another length; it is never shortened.
-    pub fn close(mut self) -> Result<(), LogError> {
+    pub(crate) fn close(mut self) -> Result<(), LogError> {
         if self.poisoned || self.reserved_end_bytes <= self.end_bytes {
             return Ok(());
         }
@@ -261,14 +262,8 @@ impl LogFile {
 
     /// What a person should know about this log's file system.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
+    pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// Where the log is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Makes sure that the file can be written and is still what its name stands for.

@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
+#[cfg(feature = "cli")]
 mod ends;
 mod file;
 mod lines;
@@ -17,8 +18,16 @@ mod reader;
 mod seal;
 mod writer;
 
-pub use ends::Ends;
-pub use file::{LogError, LogFile};
-pub use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
-pub use seal::SealedTail;
-pub use writer::{Batch, LogWriter, Sync};
+#[cfg(feature = "cli")]
+pub(crate) use ends::Ends;
+pub use file::LogError;
+pub(crate) use file::LogFile;
+pub use reader::ReadError;
+#[cfg(any(test, feature = "cli"))]
+pub(crate) use reader::Tail;
+pub(crate) use reader::{Locked, Scan, UnsealedLog};
+pub(crate) use seal::SealedTail;
+pub(crate) use writer::{Batch, LogWriter, Sync};
+
+#[cfg(test)]
+mod tests;

@@ -22,15 +22,15 @@ const LINE_START: &[u8] = b"{\"timestamp\":\"";
 
 /// A log that may only be read.
 #[derive(Debug)]
-pub struct Unlocked;
+pub(crate) struct Unlocked;
 
 /// A log that this process alone may change.
 #[derive(Debug)]
-pub struct Locked;
+pub(crate) struct Locked;
 
 /// A log as a process left it: it may end in a torn tail, so nothing can be appended yet.
 #[derive(Debug)]
-pub struct UnsealedLog<L = Unlocked> {
+pub(crate) struct UnsealedLog<L = Unlocked> {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) path: PathBuf,
     pub(super) file: Box<dyn DiskFile>,
@@ -39,7 +39,7 @@ pub struct UnsealedLog<L = Unlocked> {
 
 /// What a log holds, beside its records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
+pub(crate) struct Scan {
     /// How many valid records there are; also the `seq` of the next one.
     pub records: u64,
     /// The crc of the last valid record, which the next one repeats.
@@ -56,7 +56,7 @@ pub struct Scan {
 
 /// What follows the valid records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tail {
+pub(crate) enum Tail {
     /// Nothing.
     Clean,
     /// What a crash left of records that were not synced.
@@ -140,6 +140,8 @@ pub enum ReadError {
 enum Bad {
     /// A crash may have left it.
     Suspect(String),
+    /// A crash may have left it, or another version wrote it with another checksum.
+    SuspectSchema(String, u64),
     /// No crash can have left it.
     Impossible(String),
     /// It can't be known now.
@@ -151,7 +153,7 @@ impl UnsealedLog<Unlocked> {
     ///
     /// # Errors
     /// [`ReadError::Io`]; the disk is as it was.
-    pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
         Self::with(disk, path, Open::Read)
     }
 }
@@ -162,7 +164,7 @@ impl UnsealedLog<Locked> {
     /// # Errors
     /// [`ReadError::Locked`] when somebody has the lock, [`ReadError::Io`] otherwise; the disk is
     /// as it was.
-    pub fn open_locked(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn open_locked(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
         let mut log = Self::with(disk, path, Open::Write)?;
         let locked = log.file.try_lock();
         let locked = locked.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
@@ -178,12 +180,6 @@ impl<L> UnsealedLog<L> {
         Ok(Self { disk, path: path.to_owned(), file, lock: PhantomData })
     }
 
-    /// Where the log is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Reads the log from its start, and hands out each valid record. A log without records is no
     /// error: its run never began.
     ///
@@ -194,7 +190,7 @@ impl<L> UnsealedLog<L> {
     ///
     /// # Complexity
     /// One pass; memory does not grow with the log.
-    pub fn scan(
+    pub(crate) fn scan(
         &mut self,
         each: &mut dyn FnMut(Record) -> Result<(), String>,
     ) -> Result<Scan, ReadError> {
@@ -203,48 +199,26 @@ impl<L> UnsealedLog<L> {
         let mut lines = Lines::new(&mut *self.file).map_err(io)?;
         let mut chain = Chain::default();
         loop {
-            let next = lines.look().map_err(io)?;
             let offset_bytes = lines.offset_bytes();
-            let verdict = match next {
+            let (len, verdict) = match lines.look().map_err(io)? {
                 Next::End => return Ok(chain.end(offset_bytes, Tail::Clean)),
-                Next::Open if lines.bytes().len() > LINE_BYTES_MAX => {
-                    Err(Bad::Suspect("the line is longer than a line may be".to_owned()))
-                }
-                Next::Open => Err(Bad::Suspect("the line has no newline".to_owned())),
+                Next::Open => (0, Err(Bad::Suspect("the line has no newline".to_owned()))),
                 Next::Line(len) => {
                     let line = lines.bytes().get(..len).unwrap_or_default();
-                    chain.judge(line, disk, path)
+                    (len, chain.judge(line, disk, path))
                 }
             };
-            let line = chain.records + 1;
-            let bad = match verdict {
+            match verdict {
                 Ok((record, crc)) => {
                     chain.extend(&record, crc, offset_bytes);
                     each(record).map_err(|message| {
-                        let path = path.to_owned();
+                        let (path, line) = (path.to_owned(), chain.records);
                         ReadError::Contradiction { path, line, offset_bytes, message }
                     })?;
-                    if let Next::Line(len) = next {
-                        lines.take(len + 1);
-                    }
-                    continue;
+                    lines.take(len + 1);
                 }
-                Err(bad) => bad,
-            };
-            let (reason, because) = match bad {
-                Bad::Failed(error) => return Err(error),
-                Bad::Impossible(reason) => (reason, Some("its crc is right".to_owned())),
-                Bad::Suspect(reason) => {
-                    let voucher = voucher(&mut lines, chain.records).map_err(io)?;
-                    (reason, voucher.map(|by| format!("record {by} says that it was synced")))
-                }
-            };
-            let Some(because) = because else {
-                let bytes = lines.len_bytes().saturating_sub(offset_bytes);
-                return Ok(chain.end(offset_bytes, Tail::Torn { offset_bytes, bytes, why: reason }));
-            };
-            let path = path.to_owned();
-            return Err(ReadError::Corrupt { path, line, offset_bytes, reason, because });
+                Err(bad) => return chain.judge_tail(bad, &mut lines, path),
+            }
         }
     }
 }
@@ -265,19 +239,20 @@ impl Chain {
     fn judge(&self, line: &[u8], disk: &dyn Disk, path: &Path) -> Result<(Record, Crc), Bad> {
         let spill_error = RefCell::new(None);
         let load = |name: &str| {
+            // The name is a text in a file: it may not lead anywhere else.
+            if name.contains('/') {
+                return Err(io::ErrorKind::NotFound.into());
+            }
             let beside = path.with_file_name(name);
-            let plain = beside.parent() == path.parent() && !name.contains('/');
-            let loaded = if plain {
-                read_all(disk, &beside)
-            } else {
-                Err(io::ErrorKind::InvalidFilename.into())
-            };
-            loaded.inspect_err(|error| {
-                spill_error.replace(Some((beside, io::Error::from(error.kind()))));
+            read_all(disk, &beside).map_err(|error| {
+                let kind = error.kind();
+                spill_error.replace(Some((beside, error)));
+                kind.into()
             })
         };
-        let (record, crc) = Record::decode(line, &load)
-            .map_err(|error| judge_error(self.records, line, path, error, spill_error.take()))?;
+        let (record, crc) = Record::decode(line, &load).map_err(|error| {
+            judge_error(self.records == 0, line, path, error, spill_error.take())
+        })?;
         let want = (self.records, self.prev);
         if (record.seq, record.prev) != want {
             return Err(Bad::Suspect(if record.seq == want.0 {
@@ -293,6 +268,35 @@ impl Chain {
             return Err(Bad::Impossible(reason));
         }
         Ok((record, crc))
+    }
+
+    /// Tells what it means that the line which comes next in a file is no record.
+    fn judge_tail(&self, bad: Bad, lines: &mut Lines<'_>, path: &Path) -> Result<Scan, ReadError> {
+        let (path, offset_bytes) = (path.to_owned(), lines.offset_bytes());
+        let (reason, schema, known) = match bad {
+            Bad::Failed(error) => return Err(error),
+            Bad::Impossible(reason) => (reason, None, true),
+            Bad::Suspect(reason) => (reason, None, false),
+            Bad::SuspectSchema(reason, schema) => (reason, Some(schema), false),
+        };
+        let because = if known {
+            Some("its crc is right, so no crash left it".to_owned())
+        } else {
+            let voucher = voucher(lines, self.records);
+            let io = |source| ReadError::Io { path: path.clone(), source };
+            voucher.map_err(io)?.map(|by| format!("record {by} says that it was synced"))
+        };
+        match (because, schema) {
+            (Some(because), _) => {
+                let line = self.records + 1;
+                Err(ReadError::Corrupt { path, line, offset_bytes, reason, because })
+            }
+            (None, Some(schema)) => Err(ReadError::Schema { path, schema }),
+            (None, None) => {
+                let bytes = lines.len_bytes().saturating_sub(offset_bytes);
+                Ok(self.end(offset_bytes, Tail::Torn { offset_bytes, bytes, why: reason }))
+            }
+        }
     }
 
     fn extend(&mut self, record: &Record, crc: Crc, offset_bytes: u64) {
@@ -319,26 +323,16 @@ impl Chain {
 
 /// Tells whether a crash may have left a line that could not be decoded.
 fn judge_error(
-    records: u64,
+    first: bool,
     line: &[u8],
     path: &Path,
     error: RecordError,
     spill_error: Option<(PathBuf, io::Error)>,
 ) -> Bad {
-    let first_schema = || -> Option<u64> {
-        let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-        value.get("detail")?.get("schema")?.as_u64().filter(|schema| *schema != u64::from(SCHEMA))
-    };
+    let schema = if first { other_schema(line) } else { None };
+    let refused = |schema| Bad::Failed(ReadError::Schema { path: path.to_owned(), schema });
     match error {
-        RecordError::Schema { schema } => {
-            Bad::Failed(ReadError::Schema { path: path.to_owned(), schema: schema.into() })
-        }
-        // Another version may have other keys, or another checksum.
-        _ if records == 0
-            && let Some(schema) = first_schema() =>
-        {
-            Bad::Failed(ReadError::Schema { path: path.to_owned(), schema })
-        }
+        RecordError::Schema { schema } => refused(schema.into()),
         RecordError::Spill { .. } => match spill_error {
             Some((path, source)) if source.kind() != io::ErrorKind::NotFound => {
                 Bad::Failed(ReadError::Io { path, source })
@@ -347,11 +341,23 @@ fn judge_error(
             Some(_) | None => Bad::Suspect(error.to_string()),
         },
         RecordError::TooLong { .. } | RecordError::NoCrc | RecordError::Crc { .. } => {
-            Bad::Suspect(error.to_string())
+            match schema {
+                Some(schema) => Bad::SuspectSchema(error.to_string(), schema),
+                None => Bad::Suspect(error.to_string()),
+            }
         }
-        RecordError::Json { ref source } => Bad::Impossible(format!("{error}: {source}")),
-        RecordError::Meaning { .. } => Bad::Impossible(error.to_string()),
+        RecordError::Json { .. } | RecordError::Meaning { .. } => match (schema, &error) {
+            (Some(schema), _) => refused(schema),
+            (None, RecordError::Json { source }) => Bad::Impossible(format!("{error}: {source}")),
+            (None, _) => Bad::Impossible(error.to_string()),
+        },
     }
+}
+
+/// The schema that a first line names, where it is a later one than this build's.
+fn other_schema(line: &[u8]) -> Option<u64> {
+    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
+    value.get("detail")?.get("schema")?.as_u64().filter(|schema| *schema > u64::from(SCHEMA))
 }
 
 /// Looks, from the first invalid byte on, for a record that is valid in itself and says that the

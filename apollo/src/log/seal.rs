@@ -19,7 +19,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 
 /// A torn tail that was cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SealedTail {
+pub(crate) struct SealedTail {
     /// Where its bytes are kept.
     pub kept: PathBuf,
     /// Where it began in the log.
@@ -43,7 +43,7 @@ impl UnsealedLog<Locked> {
     ///
     /// # Durability
     /// When it returns, every record of the scan, and the name of the log, survive a power cut.
-    pub fn seal(
+    pub(crate) fn seal(
         mut self,
         scan: Scan,
     ) -> Result<(LogWriter, LogFile, Option<SealedTail>), LogError> {

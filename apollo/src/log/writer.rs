@@ -16,7 +16,7 @@ const UNSYNCED_MAX: u64 = 64;
 
 /// When a record has to be synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sync {
+pub(crate) enum Sync {
     /// With the commit that writes it.
     Now,
     /// At the latest when 64 records wait; the engine sees to the 50 ms.
@@ -25,7 +25,7 @@ pub enum Sync {
 
 /// Makes records out of events: numbers them, chains them, and keeps them for the next commit.
 #[derive(Debug)]
-pub struct LogWriter {
+pub(crate) struct LogWriter {
     log_name: String,
     next_seq: u64,
     prev: Crc,
@@ -38,7 +38,7 @@ pub struct LogWriter {
 
 /// Records that are written with one `write` and synced with one fdatasync, in their order.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// The lines.
     pub(super) bytes: Vec<u8>,
     /// Files that have to be durable before the lines are written.
@@ -78,7 +78,7 @@ impl LogWriter {
     ///
     /// # Durability
     /// None before [`LogFile::commit`](super::LogFile::commit) of its batch has returned.
-    pub fn append(
+    pub(crate) fn append(
         &mut self,
         timestamp: Timestamp,
         epoch: u32,
@@ -98,14 +98,14 @@ impl LogWriter {
 
     /// Whether records wait for a commit.
     #[must_use]
-    pub const fn has_pending(&self) -> bool {
+    pub(crate) const fn has_pending(&self) -> bool {
         !self.pending.bytes.is_empty()
     }
 
     /// Takes what waits, for one commit. When nothing waits the batch is empty: committing it with
     /// `force_sync` makes what was written before durable.
     #[must_use]
-    pub fn take(&mut self) -> Batch {
+    pub(crate) fn take(&mut self) -> Batch {
         let mut batch = std::mem::replace(&mut self.pending, std::mem::take(&mut self.spare));
         batch.records = self.next_seq;
         batch.unsynced = self.unsynced();
@@ -113,7 +113,7 @@ impl LogWriter {
     }
 
     /// Notes that a batch is in the log, and whether it is synced, and everything before it.
-    pub fn committed(&mut self, mut batch: Batch, synced: bool) {
+    pub(crate) fn committed(&mut self, mut batch: Batch, synced: bool) {
         debug_assert!(batch.records <= self.next_seq, "the batch is this log's");
         if synced {
             self.durable = self.durable.max(batch.records);
@@ -123,35 +123,37 @@ impl LogWriter {
         self.spare = Batch { bytes: batch.bytes, spills: batch.spills, ..Batch::default() };
     }
 
-    /// How many records are not synced, those included that wait for a commit.
-    #[must_use]
-    pub const fn unsynced(&self) -> u64 {
-        self.next_seq - self.durable
-    }
-
+    #[cfg(test)]
     /// How many leading records are synced.
     #[must_use]
-    pub const fn durable(&self) -> u64 {
+    pub(crate) const fn durable(&self) -> u64 {
         self.durable
     }
 
+    #[cfg(test)]
     /// The number of the next record.
     #[must_use]
-    pub const fn next_seq(&self) -> u64 {
+    pub(crate) const fn next_seq(&self) -> u64 {
         self.next_seq
+    }
+
+    /// How many records are not synced, those included that wait for a commit.
+    #[must_use]
+    pub(crate) const fn unsynced(&self) -> u64 {
+        self.next_seq - self.durable
     }
 }
 
 impl Batch {
     /// Whether its commit has to sync.
     #[must_use]
-    pub const fn needs_sync(&self) -> bool {
+    pub(crate) const fn needs_sync(&self) -> bool {
         self.sync_now || self.unsynced >= UNSYNCED_MAX
     }
 
     /// Whether it holds no record.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 }

@@ -18,16 +18,16 @@ use crate::state::Status;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use wire::Envelope;
+pub(crate) use wire::Envelope;
 
 /// The version of the log's form that this build writes and reads.
 pub const SCHEMA: u32 = 1;
 
 /// The longest line, in bytes, without its newline.
-pub const LINE_BYTES_MAX: usize = 65_535;
+pub(crate) const LINE_BYTES_MAX: usize = 65_535;
 
 /// The longest `error_message`, in bytes of UTF-8.
-pub const ERROR_BYTES_MAX: usize = 8 * 1024;
+pub(crate) const ERROR_BYTES_MAX: usize = 8 * 1024;
 
 /// The checksum of a line: CRC-32 (IEEE), written as 8 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -380,7 +380,7 @@ impl Event {
 
 /// Cuts a message to what a record holds, with a mark; the rest of it is lost.
 #[must_use]
-pub fn cut_message(message: &str) -> String {
+pub(crate) fn cut_message(message: &str) -> String {
     const MARK: &str = " ... [cut]";
     if message.is_empty() {
         return "the step failed without a message".to_owned();

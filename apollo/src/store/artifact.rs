@@ -21,7 +21,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// An artifact that is being written; it digests and counts what goes through it. One that is
 /// dropped before it is finished is never published.
 #[derive(Debug)]
-pub struct Staged {
+pub(crate) struct Staged {
     store: Store,
     path: PathBuf,
     name: String,
@@ -36,7 +36,7 @@ pub struct Staged {
 /// Why an artifact that the log names can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ArtifactLost {
+pub(crate) enum ArtifactLost {
     /// Its file is not there.
     #[error("the artifact `{}` is missing", path.display())]
     Missing {
@@ -72,7 +72,7 @@ pub enum ArtifactLost {
 impl Store {
     /// The directory that a run's artifacts are in, one directory for each step.
     #[must_use]
-    pub fn work_dir(&self, run: &RunId) -> PathBuf {
+    pub(crate) fn work_dir(&self, run: &RunId) -> PathBuf {
         self.root().join("artifacts").join(run.as_str())
     }
 
@@ -80,7 +80,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Write`] when it can't be made.
-    pub fn make_work_dir(&self, run: &RunId) -> Result<PathBuf, StoreError> {
+    pub(crate) fn make_work_dir(&self, run: &RunId) -> Result<PathBuf, StoreError> {
         let path = self.work_dir(run);
         self.ensure_dir(&path)?;
         Ok(path)
@@ -90,7 +90,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Name`] when no artifact may be called so.
-    pub fn artifact_path(
+    pub(crate) fn artifact_path(
         &self,
         run: &RunId,
         step: &StepId,
@@ -104,7 +104,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Write`] when it can't be made.
-    pub fn make_staging_dir(
+    pub(crate) fn make_staging_dir(
         &self,
         run: &RunId,
         step: &StepId,
@@ -121,7 +121,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Name`] when no artifact may be called so, [`StoreError::Write`] when the disk
     /// says no.
-    pub fn stage(
+    pub(crate) fn stage(
         &self,
         run: &RunId,
         step: &StepId,
@@ -149,36 +149,6 @@ impl Store {
         })
     }
 
-    /// Takes a file that a step itself wrote into its staging directory as a finished artifact.
-    ///
-    /// # Errors
-    /// [`StoreError::Name`] when no artifact may be called so, [`StoreError::Read`] when it is not
-    /// there or can't be read, [`StoreError::Write`] when it can't be synced.
-    ///
-    /// # Durability
-    /// When it returns, the content is durable, the name not yet.
-    pub fn adopt(
-        &self,
-        run: &RunId,
-        step: &StepId,
-        retry_count: u32,
-        name: &str,
-    ) -> Result<ArtifactEntry, StoreError> {
-        check_name(name)?;
-        let path = self.staging_dir(run, step, retry_count).join(name);
-        let synced = self.disk().open(&path, Open::Write).and_then(|mut file| file.sync());
-        synced.map_err(|source| {
-            if source.kind() == io::ErrorKind::NotFound {
-                StoreError::Read { path: path.clone(), source }
-            } else {
-                self.write_error(&path, source)
-            }
-        })?;
-        let digested = digest_of(&**self.disk(), &path);
-        let (digest, bytes) = digested.map_err(|source| StoreError::Read { path, source })?;
-        Ok(ArtifactEntry { digest, bytes })
-    }
-
     /// Gives finished artifacts of an attempt their names, over those of earlier attempts.
     ///
     /// # Errors
@@ -187,7 +157,7 @@ impl Store {
     ///
     /// # Durability
     /// When it returns, the artifacts survive a power cut.
-    pub fn publish<N: AsRef<str>>(
+    pub(crate) fn publish<N: AsRef<str>>(
         &self,
         run: &RunId,
         step: &StepId,
@@ -217,7 +187,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Write`] when something can't be removed.
-    pub fn discard_staging(&self, run: &RunId, step: &StepId) -> Result<(), StoreError> {
+    pub(crate) fn discard_staging(&self, run: &RunId, step: &StepId) -> Result<(), StoreError> {
         let dir = self.work_dir(run).join(STAGING);
         let names = match self.disk().list(&dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -237,7 +207,11 @@ impl Store {
     ///
     /// # Errors
     /// [`ArtifactLost`] when it is not there, or is another one.
-    pub fn check_artifact(&self, path: &Path, entry: &ArtifactEntry) -> Result<(), ArtifactLost> {
+    pub(crate) fn check_artifact(
+        &self,
+        path: &Path,
+        entry: &ArtifactEntry,
+    ) -> Result<(), ArtifactLost> {
         let path = path.to_owned();
         match digest_of(&**self.disk(), &path) {
             Ok(found) if found == (entry.digest, entry.bytes) => Ok(()),
@@ -262,7 +236,7 @@ const STAGING: &str = ".staging";
 impl Staged {
     /// Where the bytes are until they are published.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -273,7 +247,7 @@ impl Staged {
     ///
     /// # Durability
     /// When it returns, the content is durable; the name when it is published.
-    pub fn finish(mut self) -> Result<(String, ArtifactEntry), StoreError> {
+    pub(crate) fn finish(mut self) -> Result<(String, ArtifactEntry), StoreError> {
         let synced = self.write_out().and_then(|()| self.file.sync());
         synced.map_err(|source| self.store.write_error(&self.path, source))?;
         let entry = ArtifactEntry { digest: self.hasher.finish(), bytes: self.bytes };

@@ -12,7 +12,7 @@ use crate::id::{RunId, StepId};
 impl Store {
     /// Where the captured lines of an attempt are.
     #[must_use]
-    pub fn capture_path(&self, run: &RunId, step: &StepId, retry_count: u32) -> PathBuf {
+    pub(crate) fn capture_path(&self, run: &RunId, step: &StepId, retry_count: u32) -> PathBuf {
         self.captures_dir(run).join(format!("{step}.{retry_count}.log"))
     }
 
@@ -23,7 +23,7 @@ impl Store {
     ///
     /// # Durability
     /// It survives the end of this process, not a power cut.
-    pub fn append_capture(
+    pub(crate) fn append_capture(
         &self,
         run: &RunId,
         step: &StepId,

@@ -20,7 +20,7 @@ const NEARLY_FULL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The directory `.apollo`.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub(crate) struct Store {
     disk: Arc<dyn Disk>,
     root: PathBuf,
     /// Directories that this process knows to be durable.
@@ -80,7 +80,7 @@ impl Store {
     /// Where the directory is: the one that was named, else the nearest one upward from `cwd`,
     /// else the one that will be made in `cwd`.
     #[must_use]
-    pub fn locate(explicit: Option<&Path>, cwd: &Path, disk: &dyn Disk) -> PathBuf {
+    pub(crate) fn locate(explicit: Option<&Path>, cwd: &Path, disk: &dyn Disk) -> PathBuf {
         if let Some(explicit) = explicit {
             return cwd.join(explicit);
         }
@@ -97,7 +97,7 @@ impl Store {
     ///
     /// # Durability
     /// When it returns, the directory and `logs` in it survive a power cut.
-    pub fn create(disk: Arc<dyn Disk>, root: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn create(disk: Arc<dyn Disk>, root: &Path) -> Result<Self, StoreError> {
         let this = Self { disk, root: root.to_owned(), made: Arc::default() };
         this.ensure_safe(root)?;
         this.ensure_safe(&this.logs_dir())?;
@@ -108,7 +108,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Missing`] when it is not there, [`StoreError::Read`] when that can't be told.
-    pub fn open(disk: Arc<dyn Disk>, root: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(disk: Arc<dyn Disk>, root: &Path) -> Result<Self, StoreError> {
         let path = || root.to_owned();
         match disk.target(root) {
             Ok(found) if found.is_dir => {}
@@ -126,19 +126,19 @@ impl Store {
 
     /// Where the directory is.
     #[must_use]
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The disk that it is on.
     #[must_use]
-    pub const fn disk(&self) -> &Arc<dyn Disk> {
+    pub(crate) const fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk
     }
 
     /// What a person should know about the place: each as one sentence.
     #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let root = self.root.display();
         let mut warnings = Vec::new();
         match self.disk.file_system(&self.root) {
@@ -162,9 +162,12 @@ impl Store {
             }
             Err(error) => warnings.push(format!("can't tell what disk `{root}` is on: {error}")),
         }
-        let temp = std::env::temp_dir();
-        let swept = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders"].map(Path::new);
-        if swept.iter().any(|dir| self.root.starts_with(dir)) || self.root.starts_with(temp) {
+        let mut swept = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders"]
+            .map(PathBuf::from)
+            .into_iter()
+            .chain([std::env::temp_dir()])
+            .filter(|dir| dir.is_absolute());
+        if swept.any(|dir| self.root.starts_with(dir)) {
             warnings.push(format!(
                 "`{root}` is in a directory for temporary files, which the system may empty"
             ));

@@ -36,7 +36,7 @@ pub struct Holder {
 
 /// Whether anybody works on a task_id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Liveness {
+pub(crate) enum Liveness {
     /// Somebody does: who, where that can be read.
     Running(Option<Holder>),
     /// Nobody does.
@@ -45,7 +45,7 @@ pub enum Liveness {
 
 /// The right to work on a task_id; dropping it gives it back.
 #[derive(Debug)]
-pub struct TaskLock {
+pub(crate) struct TaskLock {
     /// Open as long as the lock is held.
     _file: Box<dyn DiskFile>,
 }
@@ -92,7 +92,7 @@ impl Store {
     /// # Errors
     /// [`LockError::Held`] when another process has it, [`LockError::Failed`] when the file system
     /// can't lock, or can't be written. An empty lock file may be left, which means nothing.
-    pub fn lock_task(
+    pub(crate) fn lock_task(
         &self,
         task_id: &TaskId,
         holder: &Holder,
@@ -120,7 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// What the disk says when that can't be told.
-    pub fn holder_of(&self, task_id: &TaskId) -> io::Result<Liveness> {
+    pub(crate) fn holder_of(&self, task_id: &TaskId) -> io::Result<Liveness> {
         let path = self.lock_path(task_id);
         let mut file = match self.disk().open(&path, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Liveness::Free),

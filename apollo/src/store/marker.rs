@@ -17,7 +17,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Read`] when it is there but can't be read.
-    pub fn read_marker(
+    pub(crate) fn read_marker(
         &self,
         run: &RunId,
         step: &StepId,
@@ -39,7 +39,7 @@ impl Store {
     ///
     /// # Durability
     /// When it returns, the marker survives a power cut.
-    pub fn write_marker(
+    pub(crate) fn write_marker(
         &self,
         run: &RunId,
         step: &StepId,
@@ -59,7 +59,12 @@ impl Store {
     ///
     /// # Durability
     /// When it returns, the marker does not come back after a power cut.
-    pub fn remove_marker(&self, run: &RunId, step: &StepId, key: &str) -> Result<(), StoreError> {
+    pub(crate) fn remove_marker(
+        &self,
+        run: &RunId,
+        step: &StepId,
+        key: &str,
+    ) -> Result<(), StoreError> {
         let path = self.marker_path(run, step, key);
         let dir = self.markers_dir(run);
         let removed = match self.disk().remove_file(&path) {

@@ -14,7 +14,17 @@ mod marker;
 mod output;
 mod run;
 
-pub use artifact::{ArtifactLost, Staged};
-pub use directory::{Store, StoreError};
-pub use lock::{Holder, Liveness, LockError, TaskLock};
-pub use output::OutputLost;
+#[cfg(test)]
+pub(crate) use artifact::ArtifactLost;
+pub(crate) use artifact::Staged;
+pub(crate) use directory::Store;
+pub use directory::StoreError;
+pub use lock::{Holder, LockError};
+#[cfg(any(test, feature = "cli"))]
+pub(crate) use lock::Liveness;
+pub(crate) use lock::TaskLock;
+#[cfg(test)]
+pub(crate) use output::OutputLost;
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ use crate::output::Output;
 /// Why an output that the log names can't be given back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OutputLost {
+pub(crate) enum OutputLost {
     /// Its file is not there.
     #[error("the output `{}` is missing", path.display())]
     Missing {
@@ -48,7 +48,7 @@ pub enum OutputLost {
 impl Store {
     /// Where the output of a step is.
     #[must_use]
-    pub fn output_path(&self, run: &RunId, step: &StepId) -> PathBuf {
+    pub(crate) fn output_path(&self, run: &RunId, step: &StepId) -> PathBuf {
         self.state_dir(run).join(format!("{step}.json"))
     }
 
@@ -60,7 +60,7 @@ impl Store {
     ///
     /// # Durability
     /// When it returns, the output survives a power cut.
-    pub fn write_output(
+    pub(crate) fn write_output(
         &self,
         run: &RunId,
         step: &StepId,
@@ -79,7 +79,7 @@ impl Store {
     ///
     /// # Errors
     /// [`OutputLost`] when it is not there, or is another one.
-    pub fn read_output(
+    pub(crate) fn read_output(
         &self,
         run: &RunId,
         step: &StepId,

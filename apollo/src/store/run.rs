@@ -20,7 +20,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Read`] when the directory can't be read.
-    pub fn runs(&self) -> Result<Vec<RunId>, StoreError> {
+    pub(crate) fn runs(&self) -> Result<Vec<RunId>, StoreError> {
         let names = self.names("logs")?;
         let stems = names.iter().filter_map(|name| name.strip_suffix(LOG_SUFFIX));
         let mut runs: Vec<RunId> = stems.filter_map(|stem| RunId::parse(stem).ok()).collect();
@@ -35,7 +35,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Read`] when the directory can't be read.
-    pub fn runs_of(&self, task_id: &TaskId) -> Result<Vec<RunId>, StoreError> {
+    pub(crate) fn runs_of(&self, task_id: &TaskId) -> Result<Vec<RunId>, StoreError> {
         let mut runs = self.runs()?;
         runs.retain(|run| run.parts().0 == *task_id);
         Ok(runs)
@@ -45,7 +45,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Read`] when the directory can't be read.
-    pub fn newest_run(&self, task_id: &TaskId) -> Result<Option<RunId>, StoreError> {
+    pub(crate) fn newest_run(&self, task_id: &TaskId) -> Result<Option<RunId>, StoreError> {
         Ok(self.runs_of(task_id)?.pop())
     }
 
@@ -53,7 +53,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Read`] when the directory can't be read.
-    pub fn new_run(&self, task_id: &TaskId, now: Timestamp) -> Result<RunId, StoreError> {
+    pub(crate) fn new_run(&self, task_id: &TaskId, now: Timestamp) -> Result<RunId, StoreError> {
         let mut start_unix_s = now.unix_s();
         for dir in ["logs", "archive"] {
             for name in self.names(dir)? {
@@ -72,7 +72,7 @@ impl Store {
 
     /// Where a run's log is.
     #[must_use]
-    pub fn log_path(&self, run: &RunId) -> PathBuf {
+    pub(crate) fn log_path(&self, run: &RunId) -> PathBuf {
         self.logs_dir().join(format!("{run}{LOG_SUFFIX}"))
     }
 
