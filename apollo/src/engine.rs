@@ -6,6 +6,7 @@
 //! STEP_END of all it needs. One thread at a time commits, and it commits for all that wait.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -198,6 +199,10 @@ impl Engine {
                 return;
             }
             let next = if may_run { core.runnable.pop_front() } else { None };
+            if !may_run && !core.runnable.is_empty() {
+                // It led the commit that started them, and somebody else has to run them.
+                self.shared.bell.notify_all();
+            }
             match next {
                 Some(start) => {
                     drop(core);
@@ -484,9 +489,10 @@ impl Engine {
         steps.iter().any(|step| step.durability == Durability::Batch)
     }
 
+    /// Tells the observer; one that panics must not keep the log's file from those who wait.
     fn tell(&self, notice: Notice<'_>) {
         if let Some(observer) = &self.setting.observer {
-            observer.notice(notice);
+            drop(catch_unwind(AssertUnwindSafe(|| observer.notice(notice))));
         }
     }
 
