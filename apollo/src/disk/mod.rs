@@ -18,8 +18,6 @@ use std::path::Path;
 
 pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
 #[cfg(feature = "testing")]
-pub use crash::CrashSpecError;
-#[cfg(feature = "testing")]
 pub use crash::{CrashDisk, CrashSpecError, Fault};
 #[cfg(all(test, not(feature = "testing")))]
 pub(crate) use crash::{CrashDisk, Fault};
