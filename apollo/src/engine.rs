@@ -16,6 +16,7 @@ use crate::cancel::OnCancel;
 use crate::context::AttemptInfo;
 use crate::digest::Digest;
 use crate::executor::attempt::{Outcome, Setting, Start};
+use crate::executor::function;
 use crate::failure::StepError;
 use crate::id::{StepId, StepIndex};
 use crate::log::{Batch, LogError, LogFile, LogWriter, Sync};
@@ -47,10 +48,12 @@ pub enum EngineError {
         #[source]
         source: StoreError,
     },
-    /// A defect of this program: it made a record that its own rules refuse.
-    #[error("apollo made a record that its own rules refuse; please report it: {message}")]
+    /// A defect of this program, or of an observer: nothing was written after it.
+    #[error(
+        "the run stopped at a defect, of apollo or of an observer; please report it: {message}"
+    )]
     Defect {
-        /// What was refused.
+        /// What was seen.
         message: String,
     },
 }
@@ -189,8 +192,20 @@ impl Engine {
         core.failure.take().map_or(Ok(state), Err)
     }
 
-    /// One worker: commit what waits, run what is committed, record how it ended.
+    /// One worker; a panic in it, an observer's for example, ends the epoch instead of hanging it.
     fn work(&self, may_run: bool) {
+        let worked = function::contain(|| {
+            self.work_off(may_run);
+            Ok(())
+        });
+        if let Err(error) = worked {
+            let message = format!("a worker {error}");
+            self.note_failure(&mut self.lock(), Err(EngineError::Defect { message }));
+        }
+    }
+
+    /// Commits what waits, runs what is committed, records how it ended, until all is over.
+    fn work_off(&self, may_run: bool) {
         let mut core = self.lock();
         loop {
             core = self.lead(core);

@@ -69,13 +69,17 @@ impl Log {
 
     /// The headers, in their order.
     pub fn headers(&self) -> Vec<&Value> {
-        let opens = |one: &&Value| one["event_type"] == "TASK_SUMMARY" && one["status"] == "RUNNING";
+        let opens =
+            |one: &&Value| one["event_type"] == "TASK_SUMMARY" && one["status"] == "RUNNING";
         self.records.iter().filter(opens).collect()
     }
 
     /// The warnings of the last header, joined.
     pub fn warnings(&self) -> String {
-        self.headers().last().map(|header| header["detail"]["warnings"].to_string()).unwrap_or_default()
+        self.headers()
+            .last()
+            .map(|header| header["detail"]["warnings"].to_string())
+            .unwrap_or_default()
     }
 }
 
@@ -95,10 +99,16 @@ pub enum Judgement {
 pub fn judge(logs: &[PathBuf]) -> Judgement {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tool = here.join("../../shared/tools/check_log.py");
-    let tool = std::env::var_os("APOLLO_CHECK_LOG").map_or_else(
-        || here.ancestors().map(|dir| dir.join("shared/tools/check_log.py")).find(|it| it.exists()),
-        |set| Some(set.into()),
-    ).unwrap_or(tool);
+    let tool = std::env::var_os("APOLLO_CHECK_LOG")
+        .map_or_else(
+            || {
+                here.ancestors()
+                    .map(|dir| dir.join("shared/tools/check_log.py"))
+                    .find(|it| it.exists())
+            },
+            |set| Some(set.into()),
+        )
+        .unwrap_or(tool);
     if !tool.exists() || logs.is_empty() {
         return Judgement::Skipped;
     }

@@ -150,9 +150,8 @@ impl io::Write for Sink {
 impl Sink {
     fn note(&self, error: &io::Error) {
         let path = self.staged.path().to_owned();
-        let source = error
-            .raw_os_error()
-            .map_or_else(|| error.kind().into(), |errno| io::Error::from_raw_os_error(errno));
+        let source =
+            error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
         self.traces.note_broken(StoreError::Write { path, free_bytes: None, source });
     }
 }

@@ -19,10 +19,10 @@ pub(crate) use artifact::ArtifactLost;
 pub(crate) use artifact::Staged;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
-pub use lock::{Holder, LockError};
 #[cfg(any(test, feature = "cli"))]
 pub(crate) use lock::Liveness;
 pub(crate) use lock::TaskLock;
+pub use lock::{Holder, LockError};
 #[cfg(test)]
 pub(crate) use output::OutputLost;
 

@@ -4,6 +4,7 @@
 
 pub mod asynchronous;
 pub mod changed;
+pub mod control;
 pub mod crashing;
 pub mod scripted;
 pub mod small;
