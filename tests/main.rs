@@ -1,7 +1,12 @@
 //! The behaviour of Apollo: a file for each, all in this one binary.
 
+mod changed_graph;
 mod crash;
+mod lock;
+mod optional;
+mod params;
 mod resume;
+mod retry;
 mod tidy;
 
 #[test]

@@ -72,5 +72,5 @@ fn the_command_line_has_an_option_for_each_parameter() {
     assert_eq!(bad.status.code(), Some(2), "{}", said(&bad));
     let unknown = run(&["--dya", "2012-06-01"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
-    assert!(said(&unknown).contains("--day"), "{}", said(&unknown));
+    assert!(said(&unknown).contains("--dya"), "{}", said(&unknown));
 }
