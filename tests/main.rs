@@ -1,13 +1,16 @@
 //! The behaviour of Apollo: a file for each, all in this one binary.
 
+mod cancel;
 mod changed_graph;
 mod crash;
 mod lock;
+mod once;
 mod optional;
 mod params;
 mod resume;
 mod retry;
 mod tidy;
+mod torn_tail;
 
 #[test]
 fn every_file_beside_this_one_is_a_module_of_it() {
