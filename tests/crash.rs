@@ -63,7 +63,9 @@ fn killed_everywhere(how: &str) {
         let what = format!("{at}{how} of {operations}");
         let mut first = pipelines(PROGRAM, dir.path(), &["run", "crashing"]);
         let killed = output(first.env("APOLLO_CRASH_AT", format!("{at}{how}")));
-        assert_eq!(killed.status.code(), None, "{what} kills: {}", said(&killed));
+        // Whether a retry shares a commit depends on the moment: the last numbers may not exist.
+        let beyond = killed.status.code() == Some(0) && at + 4 > operations;
+        assert!(beyond || killed.status.code().is_none(), "{what} kills: {}", said(&killed));
         let resumed = crashing().run(&options(&dir));
         resumed.unwrap_or_else(|error| panic!("{what}: the plain run goes on: {error:?}"));
         check(&dir, &expected, &what);
