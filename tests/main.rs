@@ -3,6 +3,7 @@
 mod cancel;
 mod changed_graph;
 mod crash;
+mod format_compat;
 mod lock;
 mod once;
 mod optional;
