@@ -10,6 +10,8 @@ mod optional;
 mod params;
 mod resume;
 mod retry;
+mod sync_count;
+mod tail;
 mod tidy;
 mod torn_tail;
 

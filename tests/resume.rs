@@ -14,11 +14,10 @@ fn a_failed_run_goes_on_where_it_failed() {
     let dir = Dir::new("failed");
     script(&dir, "second", "fail");
     let Err(RunError::Failed { summary }) = row().run(&options(&dir)) else { panic!("it fails") };
-    assert_eq!(summary.steps.iter().map(|step| step.1).collect::<Vec<_>>(), [
-        Status::Success,
-        Status::Failed,
-        Status::Pending
-    ]);
+    assert_eq!(
+        summary.steps.iter().map(|step| step.1).collect::<Vec<_>>(),
+        [Status::Success, Status::Failed, Status::Pending]
+    );
     assert_eq!(ran(&dir), ["first 0", "second 0"]);
     script(&dir, "second", "");
     let summary = row().run(&options(&dir)).unwrap();

@@ -6,17 +6,51 @@ use std::path::{Path, PathBuf};
 
 /// The modules of `apollo`: each imports only what stands before it.
 const ORDER: &[&str] = &[
-    "id", "digest", "time", "policy", "state", "params", "output", "record", "suggest", "failure",
-    "context", "step", "graph", "task", "check", "explain", "receive", "returned", "replay",
-    "scheduler", "verdict", "opening", "inspect", "cancel", "observer", "clock", "disk", "log",
-    "store", "options", "program", "executor", "admission", "engine", "run", "testing", "cli",
-    "entry", "__private", "lib",
+    "id",
+    "digest",
+    "time",
+    "policy",
+    "state",
+    "params",
+    "output",
+    "record",
+    "suggest",
+    "failure",
+    "context",
+    "step",
+    "graph",
+    "task",
+    "check",
+    "explain",
+    "receive",
+    "returned",
+    "replay",
+    "scheduler",
+    "verdict",
+    "opening",
+    "inspect",
+    "cancel",
+    "observer",
+    "clock",
+    "disk",
+    "log",
+    "store",
+    "options",
+    "program",
+    "executor",
+    "admission",
+    "engine",
+    "run",
+    "testing",
+    "cli",
+    "entry",
+    "__private",
+    "lib",
 ];
 
 /// The modules of `apollo-macros`.
-const MACROS_ORDER: &[&str] = &[
-    "diag", "suggest", "graph", "attr", "paths", "step", "task", "expand", "fallback", "lib",
-];
+const MACROS_ORDER: &[&str] =
+    &["diag", "suggest", "graph", "attr", "paths", "step", "task", "expand", "fallback", "lib"];
 
 /// Names that say nothing about what is inside.
 const FORBIDDEN: &[&str] =
@@ -58,7 +92,8 @@ fn code(text: &str) -> String {
     };
     while let Some(first) = rest.chars().next() {
         let after_word = bare.ends_with(|last: char| last.is_alphanumeric() || last == '_');
-        let hashes = rest.strip_prefix('r').map(|raw| raw.len() - raw.trim_start_matches('#').len());
+        let hashes =
+            rest.strip_prefix('r').map(|raw| raw.len() - raw.trim_start_matches('#').len());
         let raw = hashes.filter(|n| !after_word && rest[1 + n..].starts_with('"'));
         let gone = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
@@ -263,12 +298,22 @@ fn the_order_finds_what_it_is_for() {
         assert_eq!(order_mistakes(src, &files, ORDER), expected, "{text}");
     };
     check("id.rs", "use crate::store::Store;", &["id.rs:1 imports store, which stands below id"]);
-    check("run.rs", "use crate::{id::RunId, cli};", &["run.rs:1 imports cli, which stands below run"]);
+    check(
+        "run.rs",
+        "use crate::{id::RunId, cli};",
+        &["run.rs:1 imports cli, which stands below run"],
+    );
     check("run.rs", "// crate::cli\nlet x = \"crate::cli\"; use crate::id::RunId;", &[]);
-    check("log/x.rs", "fn f() { crate::engine::go() }", &[
-        "log/x.rs:1 imports engine, which stands below log",
-    ]);
-    check("run.rs", "use crate::RunId;", &["run.rs:1 imports RunId, which is no module: name the module"]);
+    check(
+        "log/x.rs",
+        "fn f() { crate::engine::go() }",
+        &["log/x.rs:1 imports engine, which stands below log"],
+    );
+    check(
+        "run.rs",
+        "use crate::RunId;",
+        &["run.rs:1 imports RunId, which is no module: name the module"],
+    );
     check("new.rs", "use crate::id::X;", &["new.rs: new has no place"]);
     check("entry.rs", "macro_rules! m { () => { $crate::lib_item } }", &[]);
 }
@@ -294,7 +339,8 @@ fn no_source_is_too_long_or_has_strange_letters() {
             let product = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
             let lines = product.lines().count();
             if lines > LINES_MAX && !is_test {
-                mistakes.push(format!("{shown} has {lines} lines, at most {LINES_MAX} are allowed"));
+                mistakes
+                    .push(format!("{shown} has {lines} lines, at most {LINES_MAX} are allowed"));
             }
             if let Some(line) = text.lines().position(|line| !line.is_ascii()) {
                 mistakes.push(format!("{shown}:{} is not ASCII", line + 1));

@@ -17,12 +17,15 @@ fn id(text: &str) -> StepId {
 pub(crate) fn graph(words: &str) -> Graph {
     let parse = |word: &str| {
         let (head, on) = word.split_once('<').unwrap_or((word, ""));
-        let (head, renamed_from) = head.split_once('=').map_or((head, None), |(h, o)| (h, Some(id(o))));
-        let (head, version) = head.split_once('!').map_or((head, 1), |(h, v)| (h, v.parse().unwrap()));
+        let (head, renamed_from) =
+            head.split_once('=').map_or((head, None), |(h, o)| (h, Some(id(o))));
+        let (head, version) =
+            head.split_once('!').map_or((head, 1), |(h, v)| (h, v.parse().unwrap()));
         let (head, needs) = head.strip_suffix('*').map_or((head, false), |head| (head, true));
         let (head, need) =
             head.strip_suffix('?').map_or((head, Need::Required), |head| (head, Need::Optional));
-        let on: Vec<String> = on.split(',').filter(|on| !on.is_empty()).map(str::to_owned).collect();
+        let on: Vec<String> =
+            on.split(',').filter(|on| !on.is_empty()).map(str::to_owned).collect();
         (head.to_owned(), on, need, needs, version, renamed_from)
     };
     let rows: Vec<_> = words.split_whitespace().map(parse).collect();
@@ -66,9 +69,8 @@ fn header(words: &str) -> Header {
         digest: step.digest,
         version: step.version,
     });
-    let option = |name: &'static str| {
-        options.iter().filter_map(move |word| word.strip_prefix(name))
-    };
+    let option =
+        |name: &'static str| options.iter().filter_map(move |word| word.strip_prefix(name));
     Header {
         schema: SCHEMA,
         apollo: "test".to_owned(),
@@ -120,9 +122,7 @@ fn event(line: &str, state: &RunState) -> Event {
         "stopped" => End::Failed { error, reason: Some(FailReason::Stopped) },
         "interrupted" => End::Failed { error, reason: Some(FailReason::Interrupted) },
         "capped" => End::Failed { error, reason: Some(FailReason::Interruptions) },
-        "retry" => {
-            End::Retrying { error, retry_at: Timestamp::from_unix_us(5), delay_ms: 1_000 }
-        }
+        "retry" => End::Retrying { error, retry_at: Timestamp::from_unix_us(5), delay_ms: 1_000 },
         _ => panic!("no such event: {line}"),
     };
     Event::AttemptEnded { attempt, duration_ms: Some(1), end }
@@ -183,7 +183,10 @@ fn a_new_epoch_opens_what_is_not_finished_and_nothing_else() {
 
 #[test]
 fn a_renamed_step_has_the_state_and_the_attempts_of_the_old_one() {
-    check("open a b<a; a start; a ok; open n b<n +renamed:n:a; b start", "n SUCCESS/1, b RUNNING/1");
+    check(
+        "open a b<a; a start; a ok; open n b<n +renamed:n:a; b start",
+        "n SUCCESS/1, b RUNNING/1",
+    );
     check("open a b; a start; a ok; open b; open a b", "a SUCCESS/1, b PENDING/0");
 }
 
@@ -206,7 +209,10 @@ fn a_contradiction_is_refused() {
     check("open a; a start; a#1 ok", "a#1 ok: `a` ends an attempt that is not open");
     check("open a; a start; a ok; a start", "a start: `a` starts although it is SUCCESS");
     check("open a; a start; a fail; a start", "a start: `a` starts although it is FAILED");
-    check("open a; a start; close fail", "close fail: the epoch closes while `a` has an open attempt");
+    check(
+        "open a; a start; close fail",
+        "close fail: the epoch closes while `a` has an open attempt",
+    );
     check("open a; close ok", "close ok: the summary differs from what the steps add up to");
     check("open a; a start; a ok; close ok; a start", "a start: the epoch was closed before");
     check("open a; b start", "b start: the header does not list `b`");

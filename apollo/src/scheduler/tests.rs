@@ -216,8 +216,9 @@ fn oracle(rows: &[Row]) -> (Vec<(Status, u32)>, Vec<usize>, bool) {
     }
     let degraded: Vec<_> =
         (0..rows.len()).filter(|at| rows[*at].1 && states[*at].0 == Status::Failed).collect();
-    let success = (0..rows.len())
-        .all(|at| states[at].0 == Status::Success || (rows[at].1 && states[at].0 == Status::Failed));
+    let success = (0..rows.len()).all(|at| {
+        states[at].0 == Status::Success || (rows[at].1 && states[at].0 == Status::Failed)
+    });
     (states, degraded, success)
 }
 
@@ -237,7 +238,8 @@ fn check(rows: &[Row], max_parallel: u32, seed: u64) -> u32 {
     let closing = play.work(max_parallel, dice(seed));
     let (states, degraded, success) = oracle(rows);
     let context = || format!("{rows:?}, {max_parallel} at once, seed {seed}: {:#?}", play.story);
-    let seen: Vec<_> = play.fold().iter().map(|(status, attempts, _)| (*status, *attempts)).collect();
+    let seen: Vec<_> =
+        play.fold().iter().map(|(status, attempts, _)| (*status, *attempts)).collect();
     assert_eq!(seen, states, "{}", context());
     assert_eq!(closing.success, success, "{}", context());
     let degraded: Vec<_> = degraded.into_iter().map(id).collect();
@@ -309,9 +311,10 @@ fn ready_steps_start_in_the_order_of_declaration() {
     let mut play = Play::new(&rows, 1);
     play.work(1, |_| 0);
     let started: Vec<_> = play.story.iter().filter(|word| word.ends_with(" RUNNING")).collect();
-    assert_eq!(started[1..].iter().map(|word| &word[..2]).collect::<Vec<_>>(), [
-        "s0", "s1", "s2", "s3", "s4", "s5"
-    ]);
+    assert_eq!(
+        started[1..].iter().map(|word| &word[..2]).collect::<Vec<_>>(),
+        ["s0", "s1", "s2", "s3", "s4", "s5"]
+    );
 }
 
 #[test]
@@ -349,7 +352,8 @@ fn only_the_rest_of_a_wait_is_waited_and_never_more_than_the_whole() {
 
 #[test]
 fn a_stop_starts_nothing_more_and_waits_for_what_runs() {
-    let rows: [Row; 3] = [(&[], false, 0, Succeeds), (&[], false, 0, Succeeds), (&[0], false, 0, Succeeds)];
+    let rows: [Row; 3] =
+        [(&[], false, 0, Succeeds), (&[], false, 0, Succeeds), (&[0], false, 0, Succeeds)];
     let mut play = Play::new(&rows, 1);
     let zero = Timestamp::from_unix_us(0);
     let mut scheduler = Scheduler::new(&play.graph, &play.state, 1, zero, Duration::ZERO);

@@ -7,7 +7,12 @@ use crate::replay::tests::{fold, graph};
 fn check(run: &str, now: &str, expected: &str) {
     let comparison = Comparison::new(&graph(now), &fold(run).unwrap());
     let tell = |verdict: &StepVerdict| {
-        format!("{} {}{}", verdict.id, verdict.verdict, if verdict.needs_consent { "!" } else { "" })
+        format!(
+            "{} {}{}",
+            verdict.id,
+            verdict.verdict,
+            if verdict.needs_consent { "!" } else { "" }
+        )
     };
     let seen: Vec<_> = comparison.verdicts.iter().map(tell).collect();
     assert_eq!(seen.join(", "), expected, "{run} => {now}");
