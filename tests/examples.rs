@@ -79,6 +79,14 @@ fn every_other_example_is_killed_and_ends_the_same() {
 }
 
 #[test]
+fn the_library_face_does_the_work_once() {
+    let dir = Dir::new("library_face");
+    let ran = run(&dir, "library_face", None, &[]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    judge(&dir.logs());
+}
+
+#[test]
 fn a_second_run_says_that_it_is_done_and_new_runs_again() {
     let dir = Dir::new("daily_pipeline");
     for (args, logs, words) in [

@@ -4,6 +4,7 @@ mod cancel;
 mod changed_graph;
 mod crash;
 mod examples;
+mod format_compat;
 mod lock;
 mod once;
 mod optional;
