@@ -1,0 +1,9 @@
+use apollo::{step, task};
+
+#[step]
+#[cfg(any())]
+fn fetch() {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

@@ -1,0 +1,6 @@
+use apollo::{Context, step};
+
+#[step]
+fn fetch(#[cfg(all())] ctx: &Context) {}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use apollo::{step, task};
+
+#[cfg(any())]
+#[step]
+fn fetch() {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

@@ -1,0 +1,9 @@
+use apollo::{step, task};
+use apollo_ui_tests::good;
+
+#[step(depends_on = [good::fetch])]
+fn join(fetch: &String) {}
+
+task! { pub daily { steps: [good::fetch, join] } }
+
+fn main() {}

@@ -1,0 +1,9 @@
+use apollo::step;
+
+#[step]
+fn fetch() {}
+
+#[step]
+fn fetch() {}
+
+fn main() {}

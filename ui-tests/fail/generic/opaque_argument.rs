@@ -1,0 +1,8 @@
+use apollo::{step, task};
+
+#[step]
+fn fetch(value: &impl Clone) {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

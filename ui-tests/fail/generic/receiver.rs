@@ -1,0 +1,8 @@
+use apollo::step;
+
+pub trait Fetch {
+    #[step]
+    fn fetch(self: Box<Self>);
+}
+
+fn main() {}

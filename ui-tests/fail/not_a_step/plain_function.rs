@@ -1,0 +1,7 @@
+use apollo::{step, task};
+
+fn fetch() {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

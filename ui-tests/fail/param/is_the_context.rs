@@ -1,0 +1,8 @@
+use apollo::{Context, step, task};
+
+#[step]
+fn fetch(#[param] ctx: &Context) {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

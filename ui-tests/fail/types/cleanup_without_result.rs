@@ -1,0 +1,10 @@
+use apollo::{Context, step, task};
+
+fn undo(_: &Context) {}
+
+#[step(cleanup = undo)]
+fn fetch() {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

@@ -1,0 +1,10 @@
+use apollo::{step, task};
+
+struct Context;
+
+#[step]
+fn fetch(ctx: &Context) {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

@@ -1,0 +1,6 @@
+use apollo::{Context, step};
+
+#[step]
+fn fetch(ctx: &Context, again: &Context) {}
+
+fn main() {}

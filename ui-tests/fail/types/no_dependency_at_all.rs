@@ -1,0 +1,6 @@
+use apollo::step;
+
+#[step]
+fn validate(fetch: &u32) {}
+
+fn main() {}
