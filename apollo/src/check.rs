@@ -105,7 +105,9 @@ pub const fn table(steps: usize) -> usize {
 
 /// Judges a task of `N` steps with `E` dependencies, by a hash table of `T` places.
 #[must_use]
-pub const fn judge<const N: usize, const E: usize, const T: usize>(task: Judged<'_>) -> Judgement<N> {
+pub const fn judge<const N: usize, const E: usize, const T: usize>(
+    task: Judged<'_>,
+) -> Judgement<N> {
     let mut judgement = Judgement { mistakes: [Mistake::Empty; TOLD], count: 0, cycles: [NONE; N] };
     if N == 0 {
         judgement.add(Mistake::Empty);

@@ -48,7 +48,7 @@ impl Inputs {
 }
 
 /// What the engine does for a body; the door behind [`Context`].
-pub trait Workspace: fmt::Debug + Send + Sync {
+pub(crate) trait Workspace: fmt::Debug + Send + Sync {
     /// Begins a file of this attempt.
     fn create_artifact(&self, name: &str) -> Result<Box<dyn ArtifactSink>, StepError>;
     /// Where a published file of a step is.
@@ -68,7 +68,7 @@ pub trait Workspace: fmt::Debug + Send + Sync {
 }
 
 /// A file being written by an attempt.
-pub trait ArtifactSink: io::Write + fmt::Debug + Send {
+pub(crate) trait ArtifactSink: io::Write + fmt::Debug + Send {
     /// Makes the content durable and gives its digest and length.
     fn finish(self: Box<Self>) -> Result<ArtifactEntry, StepError>;
 }
@@ -76,7 +76,7 @@ pub trait ArtifactSink: io::Write + fmt::Debug + Send {
 /// What is known of an effect that must happen once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Marker {
+pub(crate) enum Marker {
     /// It was begun; whether it happened nobody has written down.
     Begun,
     /// It happened.
@@ -84,11 +84,11 @@ pub enum Marker {
 }
 
 /// A probe: answers whether the effect with a key happened.
-pub type Probe = fn(&Context, &str) -> Result<bool, StepError>;
+pub(crate) type Probe = fn(&Context, &str) -> Result<bool, StepError>;
 
 /// The identity of an attempt and everything that was decided before its body ran.
 #[derive(Debug, Clone)]
-pub struct AttemptInfo {
+pub(crate) struct AttemptInfo {
     /// The logical instance of the task.
     pub task_id: TaskId,
     /// The run.

@@ -65,24 +65,24 @@ impl Digest {
 
 /// Digests a stream that does not fit into memory.
 #[derive(Debug, Clone, Default)]
-pub struct Hasher(Sha256);
+pub(crate) struct Hasher(Sha256);
 
 impl Hasher {
     /// Takes the next bytes.
-    pub fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
     /// The digest of everything taken.
     #[must_use]
-    pub fn finish(self) -> Digest {
+    pub(crate) fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }
 }
 
 /// Writes a value as compact JSON with the keys of every object sorted by their UTF-8 bytes.
 #[must_use]
-pub fn canonical(value: &Value) -> String {
+pub(crate) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
     text

@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** the text depends on names alone, never on a path of the machine.
 
-use crate::check::{Judged, Mistake, TOLD, Judgement};
+use crate::check::{Judged, Judgement, Mistake, TOLD};
 use crate::step::StepInfo;
 use crate::suggest::near;
 

@@ -14,7 +14,7 @@ use crate::verdict::{Comparison, StepVerdict};
 
 /// What a person chose for this epoch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choices {
+pub(crate) struct Choices {
     /// Run this step and its descendants again.
     pub resume_from: Option<StepId>,
     /// Leave these steps out.
@@ -71,13 +71,13 @@ pub enum Refusal {
 }
 
 /// Says what is wrong with the stored output or artifacts of a step, `None` when all is well.
-pub type FindLoss<'a> = &'a mut dyn FnMut(&StepState) -> Option<String>;
+pub(crate) type FindLoss<'a> = &'a mut dyn FnMut(&StepState) -> Option<String>;
 
 /// Decides what an epoch begins with.
 ///
 /// # Errors
 /// [`Refusal`]; nothing was written.
-pub fn open(
+pub(crate) fn open(
     graph: &Graph,
     run: &RunState,
     choices: &Choices,

@@ -136,14 +136,12 @@ impl RunOptions {
         self
     }
 
-    #[cfg(feature = "testing")]
     /// Works on this disk instead of the machine's.
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
     }
 
-    #[cfg(feature = "testing")]
     /// Lives by this clock instead of the machine's.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;

@@ -135,7 +135,7 @@ const LONGEST_WAIT_MS: u64 = 365 * 24 * 3600 * 1000;
 
 /// A duration in whole milliseconds; what is longer than `u64` holds is its largest value.
 #[must_use]
-pub fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -15,6 +15,7 @@ use crate::options::RunOptions;
 use crate::replay::RunState;
 use crate::state::Status;
 use crate::task::Task;
+use crate::time::Timestamp;
 
 /// What came of a run.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct Summary {
     pub already_done: bool,
     /// Whether it was done by another graph than this program's.
     pub graph_differs: bool,
+    /// When the last record was made.
+    pub ended: Option<Timestamp>,
     /// What a person should know.
     pub warnings: Vec<String>,
 }
@@ -155,10 +158,12 @@ impl Task {
         summary.attempts = attempts(&state).saturating_sub(attempts_before);
         summary.warnings = work.warnings;
         let summary = Box::new(summary);
-        match summary.status {
-            Status::Success => Ok(*summary),
-            _ if options.cancel.is_cancelled() => Err(RunError::Stopped { summary }),
-            _ => Err(RunError::Failed { summary }),
+        if summary.status == Status::Success {
+            Ok(*summary)
+        } else if options.cancel.is_cancelled() {
+            Err(RunError::Stopped { summary })
+        } else {
+            Err(RunError::Failed { summary })
         }
     }
 
@@ -210,6 +215,7 @@ fn summary(task_id: TaskId, run_id: RunId, log: PathBuf, state: &RunState) -> Su
         duration: Duration::from_millis(closing.map_or(0, |closing| closing.duration_ms)),
         already_done: false,
         graph_differs: false,
+        ended: state.last(),
         warnings: Vec::new(),
     }
 }
@@ -219,7 +225,9 @@ fn attempts(state: &RunState) -> u32 {
 }
 
 fn failed(summary: &Summary) -> String {
-    let failed = summary.steps.iter().filter(|(_id, status)| *status == Status::Failed);
+    let required = |id: &StepId| !summary.degraded.contains(id);
+    let failed = summary.steps.iter();
+    let failed = failed.filter(|(id, status)| *status == Status::Failed && required(id));
     let failed: Vec<_> = failed.map(|(id, _status)| format!("`{id}`")).collect();
     match failed.as_slice() {
         [] => "it has unfinished steps".to_owned(),

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// Start an attempt of this step.
     Start(StepIndex),
     /// Nothing, until an attempt ends or this moment of the monotonic clock comes.
@@ -29,7 +29,7 @@ pub enum Decision {
 
 /// What can start, what is waited for, and how much runs.
 #[derive(Debug, Clone)]
-pub struct Scheduler {
+pub(crate) struct Scheduler {
     /// Indexed by [`StepIndex`]: how many dependencies are not satisfied.
     waiting_on: Vec<u32>,
     ready: BTreeSet<StepIndex>,
@@ -46,7 +46,7 @@ impl Scheduler {
     /// `now` and `monotonic` are the same moment on both clocks: of a wait that an earlier epoch
     /// died in, only the rest is waited, and never longer than the whole wait.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         graph: &Graph,
         run: &RunState,
         max_parallel: u32,
@@ -82,7 +82,7 @@ impl Scheduler {
     }
 
     /// What to do next.
-    pub fn next(&mut self, monotonic: Duration) -> Decision {
+    pub(crate) fn next(&mut self, monotonic: Duration) -> Decision {
         while let Some(&(due, step)) = self.retries.first()
             && due <= monotonic
         {
@@ -99,13 +99,19 @@ impl Scheduler {
     }
 
     /// Takes note that an attempt of a step was started.
-    pub fn started(&mut self, step: StepIndex) {
+    pub(crate) fn started(&mut self, step: StepIndex) {
         self.ready.remove(&step);
         self.running += 1;
     }
 
     /// Takes note that an attempt of a step ended; `run` knows how, `due` is when its retry is.
-    pub fn ended(&mut self, graph: &Graph, run: &RunState, step: StepIndex, due: Option<Duration>) {
+    pub(crate) fn ended(
+        &mut self,
+        graph: &Graph,
+        run: &RunState,
+        step: StepIndex,
+        due: Option<Duration>,
+    ) {
         self.running = self.running.saturating_sub(1);
         match due {
             Some(due) => {
@@ -115,21 +121,14 @@ impl Scheduler {
         }
     }
 
-    /// Takes note that a step was skipped.
-    pub fn skipped(&mut self, graph: &Graph, run: &RunState, step: StepIndex) {
-        self.ready.remove(&step);
-        self.retries.retain(|(_due, waiting)| *waiting != step);
-        self.release(graph, run, step);
-    }
-
     /// Starts nothing more, and waits for no retry.
-    pub const fn stop(&mut self) {
+    pub(crate) const fn stop(&mut self) {
         self.stopping = true;
     }
 
     /// How many attempts run.
     #[must_use]
-    pub const fn running(&self) -> u32 {
+    pub(crate) const fn running(&self) -> u32 {
         self.running
     }
 

@@ -5,8 +5,6 @@
 //! **Invariant:** [`StepInfo`] is constant data without a pointer to another step's description,
 //! so two steps that wrongly depend on each other can still be described, and judged.
 
-use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 

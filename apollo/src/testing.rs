@@ -1,9 +1,7 @@
 //! Doubles of the doors, for tests of pipelines: a disk that fails or kills, a clock that jumps.
 //!
-//! They stand in [`RunOptions::disk`](crate::RunOptions) and [`RunOptions::clock`](crate::RunOptions);
-//! the engine runs on them unmodified.
+//! They stand in [`RunOptions::disk`](crate::RunOptions::disk) and
+//! [`RunOptions::clock`](crate::RunOptions::clock); the engine runs on them unmodified.
 
-pub use crate::clock::{Clock, SimClock, SystemClock};
-pub use crate::disk::{
-    CrashDisk, CrashSpecError, Disk, DiskFile, Fault, FileSystem, Metadata, Open, RealDisk,
-};
+pub use crate::clock::SimClock;
+pub use crate::disk::{CrashDisk, CrashSpecError, Fault};

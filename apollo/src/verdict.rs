@@ -60,7 +60,7 @@ pub struct StepVerdict {
 
 /// What a program's graph means for a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// One verdict a step: those of the graph in its order, then the removed ones.
     pub verdicts: Vec<StepVerdict>,
     /// New id to old id.
@@ -72,7 +72,7 @@ pub struct Comparison {
 impl Comparison {
     /// Compares a graph with a run.
     #[must_use]
-    pub fn new(graph: &Graph, run: &RunState) -> Self {
+    pub(crate) fn new(graph: &Graph, run: &RunState) -> Self {
         let renamed: BTreeMap<_, _> =
             graph.steps().iter().filter_map(|step| renaming(graph, run, step)).collect();
         let mut this = Self { renamed, ..Self::default() };
@@ -98,19 +98,19 @@ impl Comparison {
 
     /// Whether the graph is the one that the run was begun with.
     #[must_use]
-    pub fn is_same(&self) -> bool {
+    pub(crate) fn is_same(&self) -> bool {
         self.verdicts.iter().all(|verdict| verdict.verdict == Verdict::Kept)
     }
 
     /// Whether a person has to accept the changes.
     #[must_use]
-    pub fn needs_consent(&self) -> bool {
+    pub(crate) fn needs_consent(&self) -> bool {
         self.verdicts.iter().any(|verdict| verdict.needs_consent)
     }
 
     /// The state of a step of the graph before this epoch, under whatever id.
     #[must_use]
-    pub fn state<'a>(&self, run: &'a RunState, id: &StepId) -> Option<&'a StepState> {
+    pub(crate) fn state<'a>(&self, run: &'a RunState, id: &StepId) -> Option<&'a StepState> {
         before(&self.renamed, run, id)
     }
 

@@ -5,7 +5,7 @@
 //! **Invariant:** durations and waits come from [`Clock::monotonic`]; the wall clock may jump and
 //! only makes timestamps.
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod sim;
 
 use std::fmt;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub use sim::SimClock;
 
 /// A door to the machine's clocks.

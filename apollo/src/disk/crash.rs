@@ -6,6 +6,11 @@
 //! **Invariant:** every operation that changes something durable or visible is counted, from 1, in
 //! the order in which they happen; reading, asking and locking are not.
 
+#![cfg_attr(
+    not(feature = "testing"),
+    expect(unreachable_pub, reason = "public with the feature; in the crate's own tests without")
+)]
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

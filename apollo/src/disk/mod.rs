@@ -18,9 +18,9 @@ use std::path::Path;
 
 pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
 #[cfg(feature = "testing")]
-pub use crash::CrashSpecError;
-#[cfg(any(test, feature = "testing"))]
-pub use crash::{CrashDisk, Fault};
+pub use crash::{CrashDisk, CrashSpecError, Fault};
+#[cfg(all(test, not(feature = "testing")))]
+pub(crate) use crash::{CrashDisk, Fault};
 pub use real::RealDisk;
 #[cfg(test)]
 pub(crate) use temp::TempDir;

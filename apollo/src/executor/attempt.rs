@@ -79,6 +79,9 @@ impl Setting {
             observer: self.observer.clone(),
             traces: Arc::clone(&traces),
         };
+        if let Err(failure) = self.store.discard_staging(run, step) {
+            return Outcome::Broken(failure);
+        }
         let context = Context::new(start.info.clone(), self.params.clone(), Box::new(workspace));
         let returned = self.body(start, &context);
         if let Some(broken) = traces.take_broken() {
@@ -106,7 +109,6 @@ impl Setting {
 
     fn body(&self, start: &Start, context: &Context) -> Result<Output, StepError> {
         let runner = self.task.runner(start.index);
-        self.store.discard_staging(&self.run, &start.info.step_id)?;
         if let Some(cleanup) = runner.cleanup.filter(|_| start.info.retry_count > 0) {
             function::clean(cleanup, context)?;
         }

@@ -2,7 +2,7 @@
 //!
 //! It is not a spawner: the future stays on the attempt's own thread, so it need not be `Send`.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -21,6 +21,7 @@ use crate::store::{Staged, Store, StoreError};
 pub(crate) struct Traces {
     staged: Mutex<BTreeMap<String, ArtifactEntry>>,
     saw_cancel: AtomicBool,
+    /// The first failure of the disk below the body.
     broken: Mutex<Option<StoreError>>,
 }
 
@@ -38,6 +39,16 @@ impl Traces {
     fn note_broken(&self, failure: StoreError) {
         let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
         broken.get_or_insert(failure);
+    }
+
+    /// Tells the body of a failure; where it is the disk's, the epoch ends whatever the body does.
+    fn failed(&self, failure: StoreError) -> StepError {
+        let error = StepError::from_error(&failure);
+        match failure {
+            StoreError::Write { .. } | StoreError::Unsafe { .. } => self.note_broken(failure),
+            StoreError::Name(_) | StoreError::Read { .. } | StoreError::Missing { .. } => {}
+        }
+        error
     }
 
     /// Whether the body asked, and was told that the run is being stopped.
@@ -68,7 +79,10 @@ impl AttemptWorkspace {
 
 impl Workspace for AttemptWorkspace {
     fn create_artifact(&self, name: &str) -> Result<Box<dyn ArtifactSink>, StepError> {
-        let staged = self.store.stage(&self.run, &self.step, self.retry_count, name)?;
+        let staged = self
+            .store
+            .stage(&self.run, &self.step, self.retry_count, name)
+            .map_err(|failure| self.traces.failed(failure))?;
         Ok(Box::new(Sink { name: name.to_owned(), staged, traces: Arc::clone(&self.traces) }))
     }
 
@@ -77,7 +91,7 @@ impl Workspace for AttemptWorkspace {
     }
 
     fn work_dir(&self) -> Result<PathBuf, StepError> {
-        Ok(self.store.make_work_dir(&self.run)?)
+        self.store.make_work_dir(&self.run).map_err(|failure| self.traces.failed(failure))
     }
 
     fn log(&self, line: &str) {
@@ -105,14 +119,14 @@ impl Workspace for AttemptWorkspace {
     }
 
     fn set_marker(&self, key: &str, marker: Option<Marker>) -> Result<(), StepError> {
-        match marker {
+        let kept = match marker {
             Some(marker) => {
                 let bytes = serde_json::to_vec(&marker)?;
-                self.store.write_marker(&self.run, &self.step, key, &bytes)?;
+                self.store.write_marker(&self.run, &self.step, key, &bytes)
             }
-            None => self.store.remove_marker(&self.run, &self.step, key)?,
-        }
-        Ok(())
+            None => self.store.remove_marker(&self.run, &self.step, key),
+        };
+        kept.map_err(|failure| self.traces.failed(failure))
     }
 }
 
@@ -136,9 +150,8 @@ impl io::Write for Sink {
 impl Sink {
     fn note(&self, error: &io::Error) {
         let path = self.staged.path().to_owned();
-        let source = error
-            .raw_os_error()
-            .map_or_else(|| error.kind().into(), |errno| io::Error::from_raw_os_error(errno));
+        let source =
+            error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
         self.traces.note_broken(StoreError::Write { path, free_bytes: None, source });
     }
 }
@@ -147,11 +160,7 @@ impl ArtifactSink for Sink {
     fn finish(self: Box<Self>) -> Result<ArtifactEntry, StepError> {
         let (_name, entry) = match self.staged.finish() {
             Ok(finished) => finished,
-            Err(failure) => {
-                let error = StepError::from_error(&failure);
-                self.traces.note_broken(failure);
-                return Err(error);
-            }
+            Err(failure) => return Err(self.traces.failed(failure)),
         };
         let mut staged = self.traces.staged.lock().unwrap_or_else(PoisonError::into_inner);
         staged.insert(self.name, entry);

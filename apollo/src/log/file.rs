@@ -236,6 +236,7 @@ impl LogFile {
         self.write(batch, force_sync)
     }
 
+    #[cfg(test)]
     /// Makes everything that was written durable. The writer learns of it only by an empty batch:
     /// `commit(&writer.take(), true, 0)`.
     ///
@@ -263,12 +264,6 @@ impl LogFile {
     #[must_use]
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// Where the log is.
-    #[must_use]
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Makes sure that the file can be written and is still what its name stands for.

@@ -10,14 +10,22 @@
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
+#[cfg(feature = "cli")]
+mod ends;
 mod file;
 mod lines;
 mod reader;
 mod seal;
 mod writer;
 
-pub(crate) use file::{LogError, LogFile};
-pub(crate) use reader::{Locked, ReadError, Scan, Tail, Unlocked, UnsealedLog};
+#[cfg(feature = "cli")]
+pub(crate) use ends::Ends;
+pub use file::LogError;
+pub(crate) use file::LogFile;
+pub use reader::ReadError;
+#[cfg(any(test, feature = "cli"))]
+pub(crate) use reader::Tail;
+pub(crate) use reader::{Locked, Scan, UnsealedLog};
 pub(crate) use seal::SealedTail;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 

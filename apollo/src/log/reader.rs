@@ -180,12 +180,6 @@ impl<L> UnsealedLog<L> {
         Ok(Self { disk, path: path.to_owned(), file, lock: PhantomData })
     }
 
-    /// Where the log is.
-    #[must_use]
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Reads the log from its start, and hands out each valid record. A log without records is no
     /// error: its run never began.
     ///

@@ -123,22 +123,24 @@ impl LogWriter {
         self.spare = Batch { bytes: batch.bytes, spills: batch.spills, ..Batch::default() };
     }
 
-    /// How many records are not synced, those included that wait for a commit.
-    #[must_use]
-    pub(crate) const fn unsynced(&self) -> u64 {
-        self.next_seq - self.durable
-    }
-
+    #[cfg(test)]
     /// How many leading records are synced.
     #[must_use]
     pub(crate) const fn durable(&self) -> u64 {
         self.durable
     }
 
+    #[cfg(test)]
     /// The number of the next record.
     #[must_use]
     pub(crate) const fn next_seq(&self) -> u64 {
         self.next_seq
+    }
+
+    /// How many records are not synced, those included that wait for a commit.
+    #[must_use]
+    pub(crate) const fn unsynced(&self) -> u64 {
+        self.next_seq - self.durable
     }
 }
 

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use wire::Envelope;
 
 /// The version of the log's form that this build writes and reads.
-pub(crate) const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 1;
 
 /// The longest line, in bytes, without its newline.
 pub(crate) const LINE_BYTES_MAX: usize = 65_535;

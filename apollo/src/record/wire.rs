@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 const CRC_KEY: &[u8] = b",\"crc\":\"";
 
 /// Gives the content of a file that holds a member of `detail`.
-pub type LoadSpill<'a> = &'a dyn Fn(&str) -> std::io::Result<Vec<u8>>;
+pub(crate) type LoadSpill<'a> = &'a dyn Fn(&str) -> std::io::Result<Vec<u8>>;
 
 /// The `detail` of a step's record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -89,8 +89,9 @@ struct Wire<'a> {
     #[serde(borrow, deserialize_with = "present")]
     detail: Option<Cow<'a, RawValue>>,
     prev: Cow<'a, str>,
-    #[serde(skip_serializing, default)]
-    crc: Cow<'a, str>,
+    /// Judged before the line is parsed, and written after it.
+    #[serde(rename = "crc", skip_serializing, default)]
+    _crc: serde::de::IgnoredAny,
 }
 
 /// The members that bind a line to its log, read without understanding the rest of it.
@@ -182,7 +183,7 @@ impl Record {
             durable: self.durable,
             detail: None,
             prev: self.prev.to_string().into(),
-            crc: Cow::Borrowed(""),
+            _crc: serde::de::IgnoredAny,
         };
         match &self.event {
             Event::EpochOpened(header) => wire.detail = Some(Cow::Owned(raw(header)?)),

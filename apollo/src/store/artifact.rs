@@ -149,36 +149,6 @@ impl Store {
         })
     }
 
-    /// Takes a file that a step itself wrote into its staging directory as a finished artifact.
-    ///
-    /// # Errors
-    /// [`StoreError::Name`] when no artifact may be called so, [`StoreError::Read`] when it is not
-    /// there or can't be read, [`StoreError::Write`] when it can't be synced.
-    ///
-    /// # Durability
-    /// When it returns, the content is durable, the name not yet.
-    pub(crate) fn adopt(
-        &self,
-        run: &RunId,
-        step: &StepId,
-        retry_count: u32,
-        name: &str,
-    ) -> Result<ArtifactEntry, StoreError> {
-        check_name(name)?;
-        let path = self.staging_dir(run, step, retry_count).join(name);
-        let synced = self.disk().open(&path, Open::Write).and_then(|mut file| file.sync());
-        synced.map_err(|source| {
-            if source.kind() == io::ErrorKind::NotFound {
-                StoreError::Read { path: path.clone(), source }
-            } else {
-                self.write_error(&path, source)
-            }
-        })?;
-        let digested = digest_of(&**self.disk(), &path);
-        let (digest, bytes) = digested.map_err(|source| StoreError::Read { path, source })?;
-        Ok(ArtifactEntry { digest, bytes })
-    }
-
     /// Gives finished artifacts of an attempt their names, over those of earlier attempts.
     ///
     /// # Errors

@@ -14,9 +14,16 @@ mod marker;
 mod output;
 mod run;
 
-pub(crate) use artifact::{ArtifactLost, Staged};
-pub(crate) use directory::{Store, StoreError};
-pub(crate) use lock::{Holder, Liveness, LockError, TaskLock};
+#[cfg(test)]
+pub(crate) use artifact::ArtifactLost;
+pub(crate) use artifact::Staged;
+pub(crate) use directory::Store;
+pub use directory::StoreError;
+#[cfg(any(test, feature = "cli"))]
+pub(crate) use lock::Liveness;
+pub(crate) use lock::TaskLock;
+pub use lock::{Holder, LockError};
+#[cfg(test)]
 pub(crate) use output::OutputLost;
 
 #[cfg(test)]

@@ -74,19 +74,6 @@ fn an_artifact_begun_twice_is_the_second() {
 }
 
 #[test]
-fn a_file_that_the_step_wrote_itself_is_adopted() {
-    let dir = TempDir::new();
-    let store = store_in(&dir);
-    let (run, step) = (run(), step("s"));
-    let staging = store.make_staging_dir(&run, &step, 0).unwrap();
-    fs::write(staging.join("a"), "text").unwrap();
-    symlink("/etc/passwd", staging.join("b")).unwrap();
-    assert_eq!(store.adopt(&run, &step, 0, "a").unwrap(), entry(b"text"));
-    assert!(store.adopt(&run, &step, 0, "b").is_err());
-    assert!(matches!(store.adopt(&run, &step, 0, "c"), Err(StoreError::Read { .. })));
-}
-
-#[test]
 fn names_that_lead_elsewhere_are_refused() {
     let dir = TempDir::new();
     let store = store_in(&dir);

@@ -1,0 +1,182 @@
+//! Killed at every operation that changes the disk, and resumed with the plain command.
+//!
+//! The story of the bug: a system of this kind works until a process dies between two writes that
+//! belong together. So the operations are counted first; then the process dies at each of them, or
+//! in the middle of it, and the same command must end with the same files as an undisturbed run.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use apollo::testing::{CrashDisk, Fault, RealDisk};
+use apollo::{EngineError, RunError, RunOptions, Status, Summary};
+use apollo_tests::child::{output, pipelines, said};
+use apollo_tests::dir::Dir;
+use apollo_tests::folded::folded;
+use apollo_tests::log::{Log, judge};
+use apollo_tests::pipelines::crashing::crashing;
+use rustix::io::Errno;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
+
+/// What must be the same after every crash: artifacts, outputs, and what the steps did outside.
+fn result(dir: &Dir) -> Vec<(String, Vec<u8>)> {
+    let mut all = dir.content("artifacts");
+    all.extend(dir.content("state"));
+    for name in ["ledger", "told-all"] {
+        let content = fs::read(dir.path().join(name)).unwrap_or_default();
+        all.push((name.to_owned(), content));
+    }
+    all
+}
+
+fn options(dir: &Dir) -> RunOptions {
+    RunOptions::new().dir(dir.apollo())
+}
+
+/// A run that nothing disturbs, and how many operations it needs.
+fn undisturbed() -> (Vec<(String, Vec<u8>)>, u64) {
+    let dir = Dir::new("undisturbed");
+    let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), 0, Fault::Kill));
+    let summary = crashing().run(&options(&dir).disk(disk.clone())).unwrap();
+    assert_eq!(summary.degraded.len(), 1);
+    judge(&dir.logs());
+    (result(&dir), disk.operations())
+}
+
+/// The state in which everything that is promised holds.
+fn check(dir: &Dir, expected: &[(String, Vec<u8>)], what: &str) {
+    let log = Log::read(&dir.only_log());
+    for step in ["fetch", "parse", "load", "tell"] {
+        assert_eq!(log.count(step, "STEP_END", "SUCCESS"), 1, "{what}: {step}: {:?}", log.story());
+    }
+    assert_eq!(folded(&log)["enrich"].0, "FAILED", "{what}");
+    assert_eq!(result(dir), expected, "{what}: {:?}", log.story());
+}
+
+fn killed_everywhere(how: &str) {
+    let (expected, operations) = undisturbed();
+    let mut logs = Vec::new();
+    let mut dirs = Vec::new();
+    for at in 1..=operations {
+        let dir = Dir::new("killed");
+        let what = format!("{at}{how} of {operations}");
+        let mut first = pipelines(PROGRAM, dir.path(), &["run", "crashing"]);
+        let killed = output(first.env("APOLLO_CRASH_AT", format!("{at}{how}")));
+        assert_eq!(killed.status.code(), None, "{what} kills: {}", said(&killed));
+        let resumed = crashing().run(&options(&dir));
+        resumed.unwrap_or_else(|error| panic!("{what}: the plain run goes on: {error:?}"));
+        check(&dir, &expected, &what);
+        logs.push(dir.only_log());
+        dirs.push(dir);
+    }
+    let judged = judge(&logs);
+    println!("killed{how} at {operations} operations; the independent reader: {judged:?}");
+}
+
+#[test]
+fn killed_before_every_operation_the_plain_command_finishes_the_work() {
+    killed_everywhere("");
+}
+
+#[test]
+fn killed_in_the_middle_of_every_write_the_plain_command_finishes_the_work() {
+    killed_everywhere(":torn");
+}
+
+#[test]
+fn killed_again_and_again_in_the_recovery_it_comes_to_the_same_end() {
+    let (expected, operations) = undisturbed();
+    let dir = Dir::new("again");
+    let begun = operations * 2 / 3;
+    let mut deaths = 0;
+    for at in std::iter::once(begun).chain(1..) {
+        let mut command = pipelines(PROGRAM, dir.path(), &["run", "crashing"]);
+        let how = if at % 2 == 0 { ":torn" } else { "" };
+        let ended = output(command.env("APOLLO_CRASH_AT", format!("{at}{how}")));
+        if ended.status.code() == Some(0) {
+            break;
+        }
+        // A step that was open in five deaths in a row is given up once, and then tried again.
+        let given_up = ended.status.code() == Some(1) && said(&ended).contains("given up");
+        assert!(given_up || ended.status.code().is_none(), "killed at {at}: {}", said(&ended));
+        deaths += u32::from(!given_up);
+    }
+    check(&dir, &expected, "after many deaths");
+    judge(&dir.logs());
+    println!("the recovery died {deaths} times before it came through");
+}
+
+/// Whether an error says that storage failed, which is exit code 5.
+fn is_storage(result: &Result<Summary, RunError>) -> bool {
+    use apollo::AdmissionError as Admission;
+    match result {
+        Err(RunError::Engine(EngineError::Log { .. } | EngineError::Store { .. })) => true,
+        Err(RunError::Admission(
+            Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. },
+        )) => true,
+        _ => false,
+    }
+}
+
+fn failing_everywhere(fault: Fault, word: &str) {
+    let (expected, operations) = undisturbed();
+    let (mut logs, mut dirs, mut tolerated) = (Vec::new(), Vec::new(), Vec::new());
+    for at in 1..=operations {
+        let dir = Dir::new("failing");
+        let what = format!("{word} at {at} of {operations}");
+        let disk = CrashDisk::new(Arc::new(RealDisk), at, fault);
+        let result = crashing().run(&options(&dir).disk(Arc::new(disk)));
+        match &result {
+            Ok(_) => tolerated.push(at),
+            Err(error) => assert!(is_storage(&result), "{what}: {error:?}"),
+        }
+        let again = crashing().run(&options(&dir));
+        let again = again.unwrap_or_else(|error| panic!("{what}: the next run: {error:?}"));
+        assert_eq!(again.status, Status::Success);
+        check(&dir, &expected, &what);
+        logs.push(dir.only_log());
+        dirs.push(dir);
+    }
+    judge(&logs);
+    // What only tidies up, names the holder of a lock or captures a line may fail.
+    assert!(tolerated.len() <= 14, "{word}: {tolerated:?} of {operations} were no failure");
+    println!("{word} at {operations} operations; {} of them only tidy up", tolerated.len());
+}
+
+#[test]
+fn an_io_error_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::Fail(Errno::IO), "EIO");
+}
+
+#[test]
+fn a_full_disk_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::Fail(Errno::NOSPC), "ENOSPC");
+}
+
+#[test]
+fn a_short_write_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::Short, "a short write");
+}
+
+#[test]
+fn the_command_line_says_five_when_storage_fails() {
+    let dir = Dir::new("exit5");
+    let (_expected, operations) = undisturbed();
+    let mut command = pipelines(PROGRAM, dir.path(), &["run", "crashing"]);
+    let failed = output(command.env("APOLLO_CRASH_AT", format!("{}:eio", operations / 2)));
+    assert_eq!(failed.status.code(), Some(5), "{}", said(&failed));
+    let resumed = output(&mut pipelines(PROGRAM, dir.path(), &["run", "crashing"]));
+    assert_eq!(resumed.status.code(), Some(0), "{}", said(&resumed));
+}
+
+#[test]
+fn a_program_that_dies_leaves_nothing_that_a_second_one_waits_for() {
+    let dir = Dir::new("lockfree");
+    let mut command = pipelines(PROGRAM, dir.path(), &["run", "crashing"]);
+    output(command.env("APOLLO_CRASH_AT", "30"));
+    assert!(Path::new(&dir.apollo().join("logs/task_crashing.lock")).exists());
+    let began = std::time::Instant::now();
+    crashing().run(&options(&dir)).unwrap();
+    assert!(began.elapsed().as_millis() < 900, "a dead holder's lock is free at once");
+}

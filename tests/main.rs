@@ -1,0 +1,19 @@
+//! The behaviour of Apollo: a file for each, all in this one binary.
+
+mod crash;
+mod resume;
+mod tidy;
+
+#[test]
+fn every_file_beside_this_one_is_a_module_of_it() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let main = std::fs::read_to_string(here.join("main.rs")).unwrap();
+    for entry in std::fs::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs")
+            && !["main", "build"].contains(&module)
+        {
+            assert!(main.contains(&format!("mod {module};")), "{name} is in no test binary");
+        }
+    }
+}
