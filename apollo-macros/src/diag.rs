@@ -124,7 +124,7 @@ pub(crate) fn duration_without_unit(text: &str) -> String {
 }
 
 pub(crate) fn zero(key: &str) -> String {
-    format!("`{key}` can't be zero\nhelp: leave `{key}` out where it does not apply")
+    format!("`{key}` can't be zero\nhelp: write more, or leave `{key}` out")
 }
 
 pub(crate) fn too_large(key: &str, most: &str) -> String {

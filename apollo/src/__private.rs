@@ -18,11 +18,11 @@ pub use crate::params::Params;
 pub use crate::policy::{Backoff, Durability, Need, OnUnknown, Retry};
 pub use crate::receive::{ParamType, ParamValue, Receive, Refused, accepts_any};
 pub use crate::returned::{
-    Ask, AsyncSteps, Cleanup, FailsByBox, FailsByDisplay, FailsByNothing, Failure, MustBePlain,
+    Ask, AsyncSteps, Cleanup, FailsByBox, FailsByDisplay, FailsByNothing, Fails, MustBePlain,
     Probe, ShapeOfAny, StepOutput, StepResult, ThisBuild,
 };
 pub use crate::step::{
-    Body, Codec, Dependency, Optional, ParamUse, Required, Runner, Step, StepError, StepFuture,
+    Body, Codec, FILLER, Dependency, Optional, ParamUse, Required, Runner, Step, StepError, StepFuture,
     StepInfo, StepRef, StepSpec,
 };
 pub use crate::task::{ParamInfo, Registered, Task, TaskInfo};

@@ -20,6 +20,7 @@ pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> Tok
     let text = text.trim_start_matches("r#");
     let id = &def.id;
     let output = output(def, runtime);
+    let output = at(quote!(type Output = #output;), result_place(def));
     let delivers = runtime.item(if def.options.optional { "Optional" } else { "Required" });
     let [step, step_ref, spec, concat, module_path, line, column] =
         ["Step", "StepRef", "StepSpec", "concat", "module_path", "line", "column"]
@@ -33,8 +34,9 @@ pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> Tok
         #marker
         #(#cfgs)*
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #step for #name {
-            type Output = #output;
+            #output
             type Delivers = #delivers<<Self as #step>::Output>;
             const ID: #step_ref = #step_ref::new(#id, #path, #line!(), #column!());
             const SPEC: #spec<<Self as #step>::Output> = {
@@ -77,11 +79,10 @@ pub(crate) fn marker(function: &Function) -> TokenStream {
 fn output(def: &StepDef, runtime: &Runtime) -> TokenStream {
     match &def.returned {
         Returned::Unit => quote!(()),
-        Returned::Plain { ty } => quote!(#ty),
-        Returned::Result { ty, value, .. } => {
+        Returned::Plain { ty } | Returned::Result { value: Some(ty), .. } => quote!(#ty),
+        Returned::Result { ty, value: None, .. } => {
             let result = runtime.item("StepResult");
-            let place = value.as_ref().map_or_else(|| place_of_type(ty), place_of_type);
-            at(quote!(<#ty as #result>::Value), place)
+            quote!(<#ty as #result>::Value)
         }
     }
 }
@@ -91,13 +92,7 @@ fn codec(def: &StepDef, runtime: &Runtime) -> TokenStream {
     let kept = runtime.item("StepOutput");
     let output = output(def, runtime);
     let codec = quote!(<#output as #kept>::CODEC);
-    match &def.returned {
-        Returned::Unit => codec,
-        Returned::Plain { ty } | Returned::Result { value: Some(ty), .. } => {
-            at(codec, place_of_type(ty))
-        }
-        Returned::Result { ty, value: None, .. } => at(codec, place_of_type(ty)),
-    }
+    at(codec, result_place(def))
 }
 
 /// `StepInfo`, of which only what differs from a plain step is written.
@@ -230,11 +225,12 @@ fn functions(def: &StepDef, function: &Function, runtime: &Runtime) -> Functions
         },
     );
     let [convert, ask, clean, bool, str] =
-        ["Failure", "Ask", "Cleanup", "bool", "str"].map(|name| runtime.item(name));
+        ["Fails", "Ask", "Cleanup", "bool", "str"].map(|name| runtime.item(name));
     let failed = failed(runtime, &convert);
     let cleanup = def.options.cleanup.as_ref().map(|path| {
         let cleanup = fresh("cleanup");
         let call = at(quote!(#clean::clean(&#path, ctx)), place(path));
+        let failed = at(failed.clone(), place(path));
         items.push(quote! {
             fn #cleanup(ctx: &#context) -> #result<(), #error> {
                 match #call { #result::Ok(()) => #result::Ok(()), #failed }
@@ -245,6 +241,7 @@ fn functions(def: &StepDef, function: &Function, runtime: &Runtime) -> Functions
     let probe = def.options.probe.as_ref().map(|path| {
         let probe = fresh("probe");
         let call = at(quote!(#ask::ask(&#path, ctx, key)), place(path));
+        let failed = at(failed.clone(), place(path));
         items.push(quote! {
             fn #probe(ctx: &#context, key: &#str) -> #result<#bool, #error> {
                 match #call { #result::Ok(happened) => #result::Ok(happened), #failed }
@@ -269,7 +266,8 @@ fn failed(runtime: &Runtime, convert: &TokenStream) -> TokenStream {
             use #by_box as _;
             use #by_display as _;
             use #by_nothing as _;
-            #result::Err(#convert::into_step_error((&&#probe::of(&error)).failure(), error))
+            let via = (&&#probe::of(&error)).failure();
+            #result::Err(#convert::into_step_error(error, via))
         }
     }
 }
@@ -340,9 +338,10 @@ fn prepare(
             let (path, ty) = (&one.path, &arg.ty);
             let step = at(quote!(<#path as #step>), self::place(path));
             let load = quote!(let #slot = (#step::SPEC.codec.load)(_inputs, #dependency)?;);
-            let receive = at(quote!(<#ty as #receive<'_, #step::Delivers>>::receive), place);
-            let taken = quote!(#receive(&#slot, #step::ID.id)?);
-            (load, taken)
+            let taken = quote! {
+                <#ty as #receive<'_, #step::Delivers>>::receive(&#slot, #step::ID.id)?
+            };
+            (load, at(taken, place))
         }
     }
 }
@@ -367,7 +366,7 @@ fn finish(call: &TokenStream, def: &StepDef, name: &Ident, runtime: &Runtime) ->
         }
         Returned::Result { ty, error, .. } => {
             let [result, results, convert] =
-                ["Result", "StepResult", "Failure"].map(|name| runtime.item(name));
+                ["Result", "StepResult", "Fails"].map(|name| runtime.item(name));
             let failed = failed(runtime, &convert);
             let failed =
                 at(failed, error.as_ref().map_or_else(|| place_of_type(ty), place_of_type));

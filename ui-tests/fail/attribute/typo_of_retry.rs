@@ -1,6 +1,6 @@
 use apollo::{step, task};
 
-#[step(retires = fixed)]
+#[step(retyr = fixed)]
 fn fetch() {}
 
 task! { pub daily { steps: [fetch] } }

@@ -1,4 +1,4 @@
-use apollo::{step, task};
+use apollo::task;
 
 struct RawFile;
 

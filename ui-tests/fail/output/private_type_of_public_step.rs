@@ -1,3 +1,5 @@
+#![allow(unused_variables)]
+
 use apollo::{step, task};
 
 #[derive(serde::Serialize, serde::Deserialize)]

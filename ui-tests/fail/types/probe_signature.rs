@@ -1,3 +1,5 @@
+#![allow(unused_variables)]
+
 use apollo::{Context, step, task};
 
 fn was_sent(_: &Context) -> Result<bool, String> {

@@ -1,4 +1,4 @@
-use apollo::{step, task};
+use apollo::task;
 
 mod ingest {
     #[apollo::step]

@@ -1,9 +1,0 @@
-use apollo::step;
-
-#[step]
-fn fetch() {}
-
-#[step]
-fn fetch() {}
-
-fn main() {}
