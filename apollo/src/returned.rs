@@ -44,22 +44,16 @@ impl<T: Serialize + DeserializeOwned> StepOutput for T {
     note = "a step's return type of that name is taken for `std::result::Result` or an alias of it"
 )]
 pub trait StepResult {
-    /// What an `Ok` holds.
-    type Value;
-    /// What an `Err` holds.
-    type Error;
+    /// What it is, by its plain name.
+    type Plain;
 
     /// The value itself, by its plain name.
-    ///
-    /// # Errors
-    /// Where it is one.
-    fn into_result(self) -> Result<Self::Value, Self::Error>;
+    fn into_result(self) -> Self::Plain;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, E> StepResult for Result<T, E> {
-    type Value = T;
-    type Error = E;
+    type Plain = Self;
 
     fn into_result(self) -> Self {
         self

@@ -8,7 +8,9 @@ use quote::quote;
 use super::{durability, duration, option};
 use crate::attr::{show_ms, type_text};
 use crate::paths::{Runtime, at, fresh, ours, place, place_of_type};
-use crate::step::{Arg, ArgKind, Function, Retry, Returned, StepDef, is_option, path_text};
+use crate::step::{
+    Arg, ArgKind, Function, Retry, Returned, StepDef, is_for_compiler, is_option, path_text,
+};
 
 /// Expands a step.
 pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> TokenStream {
@@ -19,7 +21,7 @@ pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> Tok
     let text = function.sig.ident.to_string();
     let text = text.trim_start_matches("r#");
     let id = &def.id;
-    let output = output(def, runtime);
+    let output = output(def);
     let output = at(quote!(type Output = #output;), result_place(def));
     let delivers = runtime.item(if def.options.optional { "Optional" } else { "Required" });
     let [step, step_ref, spec, concat, module_path, line, column] =
@@ -53,7 +55,7 @@ pub(crate) fn emit(function: &Function, docs: &str) -> TokenStream {
     let mut sig = sig.clone();
     for arg in &mut sig.inputs {
         if let syn::FnArg::Typed(arg) = arg {
-            arg.attrs.retain(|attr| !attr.path().is_ident("param"));
+            arg.attrs.retain(is_for_compiler);
         }
     }
     let docs = docs.lines().map(|line| format!(" {line}"));
@@ -76,21 +78,17 @@ pub(crate) fn marker(function: &Function) -> TokenStream {
 }
 
 /// The type of the value.
-fn output(def: &StepDef, runtime: &Runtime) -> TokenStream {
+fn output(def: &StepDef) -> TokenStream {
     match &def.returned {
         Returned::Unit => quote!(()),
-        Returned::Plain { ty } | Returned::Result { value: Some(ty), .. } => quote!(#ty),
-        Returned::Result { ty, value: None, .. } => {
-            let result = runtime.item("StepResult");
-            quote!(<#ty as #result>::Value)
-        }
+        Returned::Plain { ty } | Returned::Result { value: ty, .. } => quote!(#ty),
     }
 }
 
 /// How the value is kept; a value that can't be is told at its type.
 fn codec(def: &StepDef, runtime: &Runtime) -> TokenStream {
     let kept = runtime.item("StepOutput");
-    let output = output(def, runtime);
+    let output = output(def);
     let codec = quote!(<#output as #kept>::CODEC);
     at(codec, result_place(def))
 }
@@ -101,8 +99,7 @@ fn info(def: &StepDef, path: &TokenStream, runtime: &Runtime) -> TokenStream {
         ["Step", "StepInfo", "Dependency", "ParamUse"].map(|name| runtime.item(name));
     let output = match &def.returned {
         Returned::Unit => "()".to_owned(),
-        Returned::Plain { ty } | Returned::Result { value: Some(ty), .. } => type_text(ty),
-        Returned::Result { ty, value: None, .. } => type_text(ty),
+        Returned::Plain { ty } | Returned::Result { value: ty, .. } => type_text(ty),
     };
     let mut fields = Vec::new();
     if !def.depends_on.is_empty() {
@@ -370,9 +367,10 @@ fn finish(call: &TokenStream, def: &StepDef, name: &Ident, runtime: &Runtime) ->
             let failed = failed(runtime, &convert);
             let failed =
                 at(failed, error.as_ref().map_or_else(|| place_of_type(ty), place_of_type));
-            let outcome = at(quote!(#results::into_result), result_place(def));
+            let outcome = at(quote!(<#ty as #results>::into_result(value)), place_of_type(ty));
             quote! {
-                match #outcome(#call) {
+                let value = #call;
+                match #outcome {
                     #result::Ok(value) => #encode(&value),
                     #failed
                 }
@@ -384,8 +382,7 @@ fn finish(call: &TokenStream, def: &StepDef, name: &Ident, runtime: &Runtime) ->
 fn result_place(def: &StepDef) -> Span {
     match &def.returned {
         Returned::Unit => Span::call_site(),
-        Returned::Plain { ty } => place_of_type(ty),
-        Returned::Result { ty, value, .. } => place_of_type(value.as_ref().unwrap_or(ty)),
+        Returned::Plain { ty } | Returned::Result { value: ty, .. } => place_of_type(ty),
     }
 }
 

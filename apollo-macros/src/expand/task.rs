@@ -140,7 +140,7 @@ fn judgement(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> To
     let count_down = def.steps.iter().map(|one| {
         let cfgs = &one.cfgs;
         let call = at(quote!(guilty = #next(guilty, TEXT.text());), place(&one.path));
-        quote!(#(#cfgs)* #call)
+        if cfgs.is_empty() { call } else { quote!(#(#cfgs)* { #call }) }
     });
     let start = at(quote!(JUDGEMENT.start(TEXT.text())), head.ident.span());
     quote! {

@@ -1,10 +1,10 @@
 use apollo::{step, task};
 
 #[derive(serde::Serialize, serde::Deserialize)]
-pub struct Result(u8);
+pub struct Result<T>(T);
 
 #[step]
-fn fetch() -> Result {
+fn fetch() -> Result<u8> {
     Result(1)
 }
 

@@ -1,3 +1,5 @@
+#![allow(unused_variables)]
+
 use apollo::{Context, step};
 
 #[step]
