@@ -31,7 +31,6 @@ pub(crate) fn step(function: &Function, runtime: &Runtime) -> TokenStream {
         #marker
         #(#cfgs)*
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl #step for #name {
             type Output = ();
             type Delivers = #refused;

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::context::{Context, Inputs};
-pub use crate::failure::{Result, StepError};
+pub(crate) use crate::failure::{Result, StepError};
 use crate::output::Output;
 use crate::params::Params;
 use crate::policy::{Durability, Need, OnUnknown, Retry};

@@ -1,6 +1,6 @@
-//! A thousand names, for tasks of a thousand steps.
+//! A thousand names, for tasks of many steps.
 
-/// Hands a thousand names and a name of one more to a macro.
+/// Hands a thousand names to a macro.
 #[macro_export]
 macro_rules! thousand {
     ($callback:ident) => {
@@ -105,6 +105,25 @@ macro_rules! thousand {
             s0970 s0971 s0972 s0973 s0974 s0975 s0976 s0977 s0978 s0979
             s0980 s0981 s0982 s0983 s0984 s0985 s0986 s0987 s0988 s0989
             s0990 s0991 s0992 s0993 s0994 s0995 s0996 s0997 s0998 s0999
+        }
+    };
+}
+
+/// Hands the first hundred of them to a macro.
+#[macro_export]
+macro_rules! hundred {
+    ($callback:ident) => {
+        $callback! {
+            s0000 s0001 s0002 s0003 s0004 s0005 s0006 s0007 s0008 s0009
+            s0010 s0011 s0012 s0013 s0014 s0015 s0016 s0017 s0018 s0019
+            s0020 s0021 s0022 s0023 s0024 s0025 s0026 s0027 s0028 s0029
+            s0030 s0031 s0032 s0033 s0034 s0035 s0036 s0037 s0038 s0039
+            s0040 s0041 s0042 s0043 s0044 s0045 s0046 s0047 s0048 s0049
+            s0050 s0051 s0052 s0053 s0054 s0055 s0056 s0057 s0058 s0059
+            s0060 s0061 s0062 s0063 s0064 s0065 s0066 s0067 s0068 s0069
+            s0070 s0071 s0072 s0073 s0074 s0075 s0076 s0077 s0078 s0079
+            s0080 s0081 s0082 s0083 s0084 s0085 s0086 s0087 s0088 s0089
+            s0090 s0091 s0092 s0093 s0094 s0095 s0096 s0097 s0098 s0099
         }
     };
 }

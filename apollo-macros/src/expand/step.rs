@@ -36,7 +36,6 @@ pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> Tok
         #marker
         #(#cfgs)*
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl #step for #name {
             #output
             type Delivers = #delivers<<Self as #step>::Output>;
