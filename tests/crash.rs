@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use apollo::testing::{CrashDisk, Fault, RealDisk};
-use apollo::{EngineError, RunError, RunOptions, Status, Summary};
+use apollo::testing::{CrashDisk, Fault};
+use apollo::{EngineError, RealDisk, RunError, RunOptions, Status, Summary};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
 use apollo_tests::folded::folded;

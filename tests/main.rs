@@ -2,6 +2,8 @@
 
 mod crash;
 mod resume;
+mod sync_count;
+mod tail;
 mod tidy;
 
 #[test]

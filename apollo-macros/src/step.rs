@@ -5,8 +5,8 @@
 //! **Invariant:** a [`StepDef`] that was made without an error expands into items that compile,
 //! except for what only the compiler sees: paths and types.
 
-mod arguments;
 mod dependencies;
+mod arguments;
 mod retry;
 mod returns;
 

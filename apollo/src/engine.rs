@@ -6,6 +6,7 @@
 //! STEP_END of all it needs. One thread at a time commits, and it commits for all that wait.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::cancel::OnCancel;
 use crate::context::AttemptInfo;
 use crate::digest::Digest;
 use crate::executor::attempt::{Outcome, Setting, Start};
+use crate::executor::function;
 use crate::failure::StepError;
 use crate::id::{StepId, StepIndex};
 use crate::log::{Batch, LogError, LogFile, LogWriter, Sync};
@@ -46,10 +48,12 @@ pub enum EngineError {
         #[source]
         source: StoreError,
     },
-    /// A defect of this program: it made a record that its own rules refuse.
-    #[error("apollo made a record that its own rules refuse; please report it: {message}")]
+    /// A defect of this program, or of an observer: nothing was written after it.
+    #[error(
+        "the run stopped at a defect, of apollo or of an observer; please report it: {message}"
+    )]
     Defect {
-        /// What was refused.
+        /// What was seen.
         message: String,
     },
 }
@@ -188,8 +192,20 @@ impl Engine {
         core.failure.take().map_or(Ok(state), Err)
     }
 
-    /// One worker: commit what waits, run what is committed, record how it ended.
+    /// One worker; a panic in it, an observer's for example, ends the epoch instead of hanging it.
     fn work(&self, may_run: bool) {
+        let worked = function::contain(|| {
+            self.work_off(may_run);
+            Ok(())
+        });
+        if let Err(error) = worked {
+            let message = format!("a worker {error}");
+            self.note_failure(&mut self.lock(), Err(EngineError::Defect { message }));
+        }
+    }
+
+    /// Commits what waits, runs what is committed, records how it ended, until all is over.
+    fn work_off(&self, may_run: bool) {
         let mut core = self.lock();
         loop {
             core = self.lead(core);
@@ -198,6 +214,10 @@ impl Engine {
                 return;
             }
             let next = if may_run { core.runnable.pop_front() } else { None };
+            if !may_run && !core.runnable.is_empty() {
+                // It led the commit that started them, and somebody else has to run them.
+                self.shared.bell.notify_all();
+            }
             match next {
                 Some(start) => {
                     drop(core);
@@ -484,9 +504,10 @@ impl Engine {
         steps.iter().any(|step| step.durability == Durability::Batch)
     }
 
+    /// Tells the observer; one that panics must not keep the log's file from those who wait.
     fn tell(&self, notice: Notice<'_>) {
         if let Some(observer) = &self.setting.observer {
-            observer.notice(notice);
+            drop(catch_unwind(AssertUnwindSafe(|| observer.notice(notice))));
         }
     }
 
