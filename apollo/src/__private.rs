@@ -24,7 +24,7 @@ pub use crate::returned::{
     ViaDisplay, ViaItself, ViaNothing,
 };
 pub use crate::step::{
-    Body, Codec, Dependency, FILLER, FunctionBody, FutureBody, Optional, ParamUse, Required,
-    Runner, Step, StepFuture, StepInfo, StepRef, StepSpec,
+    Body, CleanupBody, Codec, Dependency, FILLER, FunctionBody, FutureBody, Optional, ParamUse,
+    ProbeBody, Required, Runner, Step, StepFuture, StepInfo, StepRef, StepSpec,
 };
 pub use crate::task::{ParamInfo, Registered, Task, TaskInfo};

@@ -22,6 +22,7 @@ pub(crate) struct Arg {
 
 /// What a parameter of the function is.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a step has few parameters")]
 pub(crate) enum ArgKind {
     /// `&Context`.
     Context,
@@ -168,7 +169,7 @@ fn task_param(
 /// Binds values to dependencies.
 fn bind(
     inputs: &[Input<'_>],
-    args: &mut Vec<Arg>,
+    args: &mut [Arg],
     depends_on: &mut [Dependency],
     errors: &mut Errors,
 ) {
