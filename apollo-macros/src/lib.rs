@@ -36,7 +36,7 @@ use crate::diag::Errors;
 ///
 /// /// Counts the words of a day's text.
 /// #[step(retry(exponential, max = 5, delay = "10s"))]
-/// fn count(ctx: &Context, #[param] day: &String) -> apollo::Result<usize> {
+/// fn count(ctx: &Context, #[param] day: &str) -> apollo::Result<usize> {
 ///     Ok(ctx.task_id().len() + day.len())
 /// }
 ///
@@ -77,10 +77,12 @@ use crate::diag::Errors;
 ///
 /// # Parameters of the function
 /// * `ctx: &Context`, under any name, sees the attempt and does things for it.
-/// * `#[param] name: &T` is the task's parameter of that name; `T` comes from text (`FromStr`).
+/// * `#[param] name: &T` is the task's parameter of that name; `T` comes from text (`FromStr`), and
+///   `&str` will do for a `String`.
 /// * Everything else is the value of a dependency, bound by its name or its alias: `&T`, or
 ///   `Option<&T>` where that step is `optional`. A lone value of a lone dependency may have any
-///   name. A dependency that no parameter takes orders the steps and nothing else.
+///   name. `&str`, `&[T]` and `&Path` will do for a `String`, a `Vec<T>` and a `PathBuf`. A
+///   dependency that no parameter takes orders the steps and nothing else.
 ///
 /// # Return type
 /// A value that serde can write and read back, or a `Result` (any path that ends in `Result`) of
@@ -123,7 +125,7 @@ pub fn step(
 /// }
 ///
 /// #[apollo::step(depends_on = [ingest::fetch])]
-/// fn validate(fetch: &Vec<u8>, #[param] least: &usize) -> Result<usize, String> {
+/// fn validate(fetch: &[u8], #[param] least: &usize) -> Result<usize, String> {
 ///     if fetch.len() < *least { Err("too short".to_owned()) } else { Ok(fetch.len()) }
 /// }
 ///

@@ -9,6 +9,7 @@ pub use core::result::Result;
 pub use core::time::Duration;
 pub use core::{column, concat, line, module_path, stringify};
 pub use inventory;
+pub use std::string::String;
 
 pub use crate::check::{Judged, Judgement, Mistake, edges, judge, next, table};
 pub use crate::context::{Context, Inputs};
