@@ -35,7 +35,8 @@ fn a_value_of_a_run_that_was_begun_is_frozen() {
     };
     params().run(&mine("5")).unwrap();
     let changed = params().run(&mine("6"));
-    let Err(RunError::Admission(AdmissionError::FrozenParam { name, frozen, given })) = changed else {
+    let Err(RunError::Admission(AdmissionError::FrozenParam { name, frozen, given })) = changed
+    else {
         panic!("{changed:?}")
     };
     assert_eq!((name.as_str(), frozen.as_str(), given.as_str()), ("limit", "5", "6"));

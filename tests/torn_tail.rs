@@ -39,10 +39,8 @@ fn cut_at_every_byte_of_its_last_commit_the_log_is_sealed_and_the_rest_is_kept()
         let whole = bytes[..len].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
         let sealed = fs::read(&log).unwrap();
         assert!(sealed.starts_with(&bytes[..whole]), "cut at {len}: a valid record is never cut");
-        let torn = log.with_file_name(format!(
-            "{}.torn-{whole}",
-            log.file_name().unwrap().to_str().unwrap()
-        ));
+        let torn = log
+            .with_file_name(format!("{}.torn-{whole}", log.file_name().unwrap().to_str().unwrap()));
         if whole < len {
             assert_eq!(fs::read(&torn).unwrap(), &bytes[whole..len], "cut at {len}");
             assert!(Log::read(&log).warnings().contains("torn tail"));
@@ -58,7 +56,8 @@ fn cut_at_every_byte_of_its_last_commit_the_log_is_sealed_and_the_rest_is_kept()
 #[test]
 fn nuls_and_rubbish_behind_the_last_record_are_a_torn_tail() {
     let (dir, log, bytes) = failed("nuls");
-    for tail in [vec![0; 5_000], b"rubbish".to_vec(), b"{\"timestamp\":\"".to_vec(), vec![0xff; 90]] {
+    for tail in [vec![0; 5_000], b"rubbish".to_vec(), b"{\"timestamp\":\"".to_vec(), vec![0xff; 90]]
+    {
         fs::write(&log, [bytes.clone(), tail].concat()).unwrap();
         row().run(&options(&dir)).unwrap();
         judge(&[log.clone()]);
@@ -100,7 +99,9 @@ fn a_damaged_record_that_was_synced_is_refused_with_its_place() {
     fs::write(&log, &flipped).unwrap();
     let told = output(&mut pipelines(PROGRAM, dir.path(), &["run", "row"]));
     assert_eq!(told.status.code(), Some(3), "{}", said(&told));
-    for part in ["line 2", &format!("byte {second}"), "crc", &*log.file_name().unwrap().to_string_lossy()] {
+    for part in
+        ["line 2", &format!("byte {second}"), "crc", &*log.file_name().unwrap().to_string_lossy()]
+    {
         assert!(said(&told).contains(part), "`{part}` in {}", said(&told));
     }
 }
