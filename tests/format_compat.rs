@@ -35,12 +35,20 @@ fn a_complete_log_of_schema_1_is_read_as_it_was_written() {
     let (dir, log) = holding("complete");
     let summary = diamond().run(&options(&dir)).unwrap();
     assert!(summary.already_done);
-    let told: Vec<_> =
-        summary.steps.iter().map(|(id, status)| format!("{id} {status}")).collect();
-    assert_eq!(told, [
-        "a SUCCESS", "b SUCCESS", "c SUCCESS", "d FAILED", "e SUCCESS", "f SUCCESS", "g SUCCESS",
-        "h SKIPPED"
-    ]);
+    let told: Vec<_> = summary.steps.iter().map(|(id, status)| format!("{id} {status}")).collect();
+    assert_eq!(
+        told,
+        [
+            "a SUCCESS",
+            "b SUCCESS",
+            "c SUCCESS",
+            "d FAILED",
+            "e SUCCESS",
+            "f SUCCESS",
+            "g SUCCESS",
+            "h SKIPPED"
+        ]
+    );
     assert_eq!(fs::read(&log).unwrap(), fixture("complete"));
     judge(&[log]);
 }
@@ -88,10 +96,13 @@ fn what_a_crash_leaves_is_gone_on_with() {
         let summary = diamond().run(&options(&dir)).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         assert!(!summary.already_done, "{name}");
         let kept = fs::read_dir(log.parent().unwrap()).unwrap();
-        let kept = kept.filter(|one| {
-            one.as_ref().unwrap().file_name().to_string_lossy().contains(".torn-")
-        });
-        assert_eq!(kept.count(), usize::from(name.ends_with("tail") || name.starts_with("rot")), "{name}");
+        let kept = kept
+            .filter(|one| one.as_ref().unwrap().file_name().to_string_lossy().contains(".torn-"));
+        assert_eq!(
+            kept.count(),
+            usize::from(name.ends_with("tail") || name.starts_with("rot")),
+            "{name}"
+        );
         judge(&[log]);
     }
 }
