@@ -1,6 +1,7 @@
 //! The behaviour of Apollo: a file for each, all in this one binary.
 
 mod crash;
+mod format_doc;
 mod resume;
 mod tidy;
 
