@@ -2,6 +2,7 @@
 
 mod crash;
 mod format_doc;
+mod readme;
 mod resume;
 mod tidy;
 

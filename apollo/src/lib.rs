@@ -81,3 +81,8 @@ pub use store::{Holder, LockError, StoreError};
 pub use task::{Registered, Task, TaskInfo};
 pub use time::{Timestamp, TimestampError};
 pub use verdict::{StepVerdict, Verdict};
+
+/// The examples of README.md, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
