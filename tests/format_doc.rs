@@ -193,3 +193,39 @@ fn the_checksum_snippet_accepts_a_log_and_refuses_a_changed_one() {
     fs::write(&log, text.replacen("\"retry_count\":0", "\"retry_count\":7", 1)).unwrap();
     assert!(!run().status.success());
 }
+
+/// What the recipe that stands behind a sentence says of a golden log, tabs as spaces.
+fn ask(sentence: &str, golden: &str) -> Vec<String> {
+    let document = document();
+    let (_, behind) = document.split_once(sentence).expect("the recipe's sentence");
+    let recipe = behind.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/v1");
+    let log = here.join(format!("{golden}.jsonl"));
+    let asked = output(Command::new("sh").args(["-c", recipe]).env("LOG", &log));
+    assert!(asked.status.success(), "{recipe}\n{}", said(&asked));
+    said(&asked).lines().map(|line| line.replace('\t', " ")).collect()
+}
+
+#[test]
+fn recipes_answer_their_questions_on_golden_logs() {
+    if !has_tool("jq") {
+        println!("skipped: jq is missing");
+        return;
+    }
+    let now = ask("Which steps are running or failed now", "complete");
+    assert!(now.len() == 1 && now[0].starts_with("d FAILED") && now[0].ends_with(" for good"));
+    let now = ask("Which steps are running or failed now", "dead");
+    assert!(now.iter().any(|line| line.starts_with("b RUNNING")), "{now:?}");
+    let states = ask("The state of every step", "complete");
+    let expected = ["SUCCESS a", "FAILED d", "SKIPPED h"];
+    assert!(states.len() == 8 && expected.iter().all(|one| states.contains(&(*one).to_owned())));
+    let attempts = ask("Attempts per step", "complete");
+    assert!(attempts.contains(&"1 a".to_owned()) && attempts.contains(&"3 b".to_owned()));
+    assert!(ask("The last error", "complete")[0].ends_with("for good"));
+    assert_eq!(ask("Retries that are waited for", "complete"), Vec::<String>::new());
+    assert!(ask("Retries that are waited for", "waiting")[0].starts_with("b tries again at 20"));
+    assert_eq!(ask("Who worked on it", "complete").len(), 2);
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/v1/complete.jsonl");
+    let lines = fs::read_to_string(log).unwrap().lines().count();
+    assert_eq!(ask("The timeline", "complete").len(), lines);
+}

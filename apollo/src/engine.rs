@@ -6,7 +6,6 @@
 //! STEP_END of all it needs. One thread at a time commits, and it commits for all that wait.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -504,10 +503,9 @@ impl Engine {
         steps.iter().any(|step| step.durability == Durability::Batch)
     }
 
-    /// Tells the observer; one that panics must not keep the log's file from those who wait.
     fn tell(&self, notice: Notice<'_>) {
         if let Some(observer) = &self.setting.observer {
-            drop(catch_unwind(AssertUnwindSafe(|| observer.notice(notice))));
+            observer.notice(notice);
         }
     }
 

@@ -8,3 +8,4 @@ pub mod control;
 pub mod crashing;
 pub mod scripted;
 pub mod small;
+pub mod thousand;
