@@ -128,6 +128,19 @@ impl OnCancel for Shared {
 
 type Guard<'a> = MutexGuard<'a, Core>;
 
+/// Ends the epoch when its worker panics, an observer for one, so that no other waits for ever.
+struct Watch<'a>(&'a Engine);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().over = true;
+            self.0.setting.cancel.cancel();
+            self.0.shared.bell.notify_all();
+        }
+    }
+}
+
 impl Engine {
     /// Takes over a run whose log is open for writing.
     pub(crate) fn new(setting: Setting, state: RunState, log: LogWriter, file: LogFile) -> Self {
@@ -190,9 +203,10 @@ impl Engine {
 
     /// One worker: commit what waits, run what is committed, record how it ended.
     fn work(&self, may_run: bool) {
+        let _watch = Watch(self);
         let mut core = self.lock();
         loop {
-            core = self.lead(core);
+            core = self.lead(core, may_run);
             if core.over {
                 self.shared.bell.notify_all();
                 return;
@@ -214,7 +228,8 @@ impl Engine {
     }
 
     /// Commits for all that wait, as long as something waits and nobody else does it.
-    fn lead<'a>(&'a self, mut core: Guard<'a>) -> Guard<'a> {
+    fn lead<'a>(&'a self, mut core: Guard<'a>, may_run: bool) -> Guard<'a> {
+        let mut led = false;
         while !core.over
             && let Some(mut file) = core.file.take()
         {
@@ -231,6 +246,15 @@ impl Engine {
             core.file = Some(file);
             let settled = written.and_then(|written| self.settle(&mut core, commit, written));
             self.note_failure(&mut core, settled);
+            // The leader runs one attempt itself, where it may, so a chain wakes nobody.
+            if core.over || core.runnable.len() > usize::from(may_run) {
+                self.shared.bell.notify_all();
+            }
+            led = true;
+        }
+        // While it led nobody waited for a time, and now it may be away for long.
+        if led && core.is_timed() {
+            self.shared.bell.notify_one();
         }
         core
     }
@@ -264,10 +288,6 @@ impl Engine {
             self.give_back(core, commit.started)?;
         } else {
             core.runnable.extend(commit.started);
-        }
-        // The leader runs one attempt itself, so a chain wakes nobody.
-        if core.over || core.wake_at.is_some() || waits || core.runnable.len() > 1 {
-            self.shared.bell.notify_all();
         }
         Ok(())
     }
@@ -507,6 +527,11 @@ impl Core {
             started: std::mem::take(&mut self.starting),
             closes: self.closing,
         })
+    }
+
+    /// Whether something is due at a certain time.
+    const fn is_timed(&self) -> bool {
+        self.wake_at.is_some() || self.unsynced_since.is_some()
     }
 
     fn sync_is_due(&self, now: Duration) -> bool {
