@@ -1,20 +1,16 @@
-//! The bytes of the log: golden logs of every release, and a reader that follows one.
+//! The bytes of the log: golden logs of every release.
 //!
 //! `fixtures/v1` is never edited: `complete.jsonl` is a diamond that was killed and resumed, the
 //! others are made of it by one damage each, with right checksums where the damage is of meaning.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use apollo::{AdmissionError, ReadError, RunError};
 use apollo_tests::dir::Dir;
-use apollo_tests::log::{KEYS, Log, judge};
-use apollo_tests::pipelines::control::{options, script};
-use apollo_tests::pipelines::scripted::{diamond, row};
+use apollo_tests::log::judge;
+use apollo_tests::pipelines::control::options;
+use apollo_tests::pipelines::scripted::diamond;
 
 fn fixture(name: &str) -> Vec<u8> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/v1");
@@ -106,62 +102,4 @@ fn what_a_crash_leaves_is_gone_on_with() {
         );
         judge(&[log]);
     }
-}
-
-/// The keys of a line in the order of its bytes.
-fn check_order(line: &str) {
-    let mut at = 0;
-    for key in KEYS {
-        let quoted = format!("\"{key}\":");
-        at += line[at..].find(&quoted).unwrap_or_else(|| panic!("{key} in {line}"));
-    }
-    assert!(line.starts_with("{\"timestamp\":\"") && line.ends_with("\"}"));
-}
-
-#[test]
-fn a_reader_that_follows_a_live_log_sees_whole_lines_only() {
-    let dir = Dir::new("tail");
-    for step in ["b", "g"] {
-        script(&dir, step, "fail 1");
-    }
-    let done = Arc::new(AtomicBool::new(false));
-    let path = dir.apollo().join("logs");
-    let reader = std::thread::spawn({
-        let done = Arc::clone(&done);
-        move || {
-            let (mut seen, mut cuts) = (BTreeMap::<PathBuf, Vec<u8>>::new(), 0_usize);
-            loop {
-                let last = done.load(Ordering::SeqCst);
-                for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
-                    let log = entry.path();
-                    if log.extension().is_some_and(|extension| extension == "jsonl") {
-                        let known = seen.entry(log.clone()).or_default();
-                        let mut all = Vec::new();
-                        fs::File::open(&log).unwrap().read_to_end(&mut all).unwrap();
-                        assert!(all.starts_with(known), "what was read never changes");
-                        cuts += usize::from(!all.is_empty() && !all.ends_with(b"\n"));
-                        *known = all;
-                    }
-                }
-                if last {
-                    return (seen, cuts);
-                }
-            }
-        }
-    });
-    for _ in 0..10 {
-        diamond().run(&options(&dir).fresh()).unwrap();
-        row().run(&options(&dir).fresh()).unwrap();
-    }
-    done.store(true, Ordering::SeqCst);
-    let (seen, cuts) = reader.join().unwrap();
-    assert_eq!(seen.len(), 20, "logs");
-    // A write that crosses a page is seen by halves, for a moment: `tail` shows the line when its
-    // newline is there, and what was shown once never changes.
-    println!("{cuts} readings ended inside a line");
-    for (log, bytes) in &seen {
-        String::from_utf8_lossy(bytes).lines().for_each(check_order);
-        assert_eq!(Log::read(log).records.len(), bytes.iter().filter(|b| **b == b'\n').count());
-    }
-    judge(&seen.into_keys().collect::<Vec<_>>());
 }

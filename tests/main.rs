@@ -1,7 +1,10 @@
 //! The behaviour of Apollo: a file for each, all in this one binary.
 
+mod artifacts;
+mod batch;
 mod cancel;
 mod changed_graph;
+mod cli;
 mod crash;
 mod examples;
 mod format_compat;
