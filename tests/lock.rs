@@ -37,8 +37,9 @@ fn two_runs_in_one_process_do_not_meet() {
         let first = scope.spawn(|| row().run(&options(&dir)));
         begun(&dir);
         let second = row().run(&options(&dir));
-        let Err(RunError::Admission(AdmissionError::Lock { source: LockError::Held { holder, .. } })) =
-            second
+        let Err(RunError::Admission(AdmissionError::Lock {
+            source: LockError::Held { holder, .. },
+        })) = second
         else {
             panic!("{second:?}")
         };

@@ -29,12 +29,20 @@ fn a_required_step_that_fails_lets_the_others_finish() {
     let dir = Dir::new("required");
     script(&dir, "b", "permanent");
     let Err(RunError::Failed { summary }) = diamond().run(&options(&dir)) else { panic!() };
-    let told: Vec<_> =
-        summary.steps.iter().map(|(id, status)| format!("{id} {status}")).collect();
-    assert_eq!(told, [
-        "a SUCCESS", "b FAILED", "c SUCCESS", "d SUCCESS", "e PENDING", "f SUCCESS", "g PENDING",
-        "h PENDING"
-    ]);
+    let told: Vec<_> = summary.steps.iter().map(|(id, status)| format!("{id} {status}")).collect();
+    assert_eq!(
+        told,
+        [
+            "a SUCCESS",
+            "b FAILED",
+            "c SUCCESS",
+            "d SUCCESS",
+            "e PENDING",
+            "f SUCCESS",
+            "g PENDING",
+            "h PENDING"
+        ]
+    );
     // `b` alone is missing.
     ran(&dir);
     script(&dir, "b", "");
@@ -47,7 +55,8 @@ fn a_required_step_that_fails_lets_the_others_finish() {
 fn the_command_line_says_that_a_success_is_degraded() {
     let dir = Dir::new("said");
     script(&dir, "d", "permanent");
-    let done = output(&mut pipelines(env!("CARGO_BIN_EXE_pipelines"), dir.path(), &["run", "diamond"]));
+    let done =
+        output(&mut pipelines(env!("CARGO_BIN_EXE_pipelines"), dir.path(), &["run", "diamond"]));
     assert_eq!(done.status.code(), Some(0), "{}", said(&done));
     assert!(String::from_utf8_lossy(&done.stderr).contains("degraded"), "{}", said(&done));
 }

@@ -35,7 +35,8 @@ fn a_value_of_a_run_that_was_begun_is_frozen() {
     };
     params().run(&mine("5")).unwrap();
     let changed = params().run(&mine("6"));
-    let Err(RunError::Admission(AdmissionError::FrozenParam { name, frozen, given })) = changed else {
+    let Err(RunError::Admission(AdmissionError::FrozenParam { name, frozen, given })) = changed
+    else {
         panic!("{changed:?}")
     };
     assert_eq!((name.as_str(), frozen.as_str(), given.as_str()), ("limit", "5", "6"));
@@ -72,5 +73,5 @@ fn the_command_line_has_an_option_for_each_parameter() {
     assert_eq!(bad.status.code(), Some(2), "{}", said(&bad));
     let unknown = run(&["--dya", "2012-06-01"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
-    assert!(said(&unknown).contains("--day"), "{}", said(&unknown));
+    assert!(said(&unknown).contains("--dya"), "{}", said(&unknown));
 }

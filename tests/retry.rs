@@ -47,16 +47,15 @@ fn waits_the_rest(later_seconds: i64, expected_seconds: u64) {
     impl apollo::Observer for StopAtRetry {
         fn notice(&self, notice: apollo::Notice<'_>) {
             if let apollo::Notice::Record(record) = notice
-                && let apollo::Event::AttemptEnded { end: apollo::End::Retrying { .. }, .. } = &record.event
+                && let apollo::Event::AttemptEnded { end: apollo::End::Retrying { .. }, .. } =
+                    &record.event
             {
                 self.0.cancel();
             }
         }
     }
-    let first = options(&dir)
-        .clock(clock)
-        .cancel(stop.clone())
-        .observer(Arc::new(StopAtRetry(stop)));
+    let first =
+        options(&dir).clock(clock).cancel(stop.clone()).observer(Arc::new(StopAtRetry(stop)));
     let stopped = patience().run(&first);
     assert!(matches!(stopped, Err(RunError::Stopped { .. })), "{stopped:?}");
     let again = clock_at(1_700_000_000 + later_seconds);
@@ -89,7 +88,9 @@ fn a_process_that_dies_in_a_wait_leaves_only_the_rest_of_it() {
         script(&dir, "patient", "fail 1");
         let dead = CrashDisk::new(Arc::new(RealDisk), at, Fault::Dead);
         let clock = clock_at(1_700_000_000);
-        assert!(patience().run(&options(&dir).disk(Arc::new(dead)).clock(clock)).is_err() || at > 20);
+        assert!(
+            patience().run(&options(&dir).disk(Arc::new(dead)).clock(clock)).is_err() || at > 20
+        );
         let waits = dir.logs().iter().any(|log| {
             let text = std::fs::read_to_string(log).unwrap();
             text.lines().last().is_some_and(|line| line.contains("retry_at"))

@@ -79,7 +79,7 @@ pub type FunctionBody = fn(&Context, &Inputs) -> Result<Output, StepError>;
 /// The body of an `async fn`; the future stays on the thread that made it.
 pub type FutureBody = for<'a> fn(&'a Context, &'a Inputs) -> StepFuture<'a>;
 
-/// What a [`FutureBody`] returns.
+/// What the body of an `async fn` returns.
 pub type StepFuture<'a> = Pin<Box<dyn Future<Output = Result<Output, StepError>> + 'a>>;
 
 /// How a step's body is called.

@@ -17,7 +17,7 @@ task! {
 
 #[step]
 fn talkative() -> Result<()> {
-    let long = "\u{1b}[31m\n\"quoted\"\0\u{fffd}\u{e9}".repeat(100_000);
+    let long = "\u{1b}31m\n\"quoted\"\0\u{fffd}\u{e9}".repeat(100_000);
     Err(StepError::new(long))
 }
 
