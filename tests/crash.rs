@@ -9,12 +9,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use apollo::testing::{CrashDisk, Fault};
-use apollo::{EngineError, RealDisk, RunError, RunOptions, Status, Summary};
+use apollo::{EngineError, RunError, RunOptions, Status, Summary};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
+use apollo_tests::disk::TestDisk;
 use apollo_tests::folded::folded;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::crashing::crashing;
+use apollo_tests::pipelines::thousand::thousand_in_a_row;
 use rustix::io::Errno;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
@@ -31,13 +33,14 @@ fn result(dir: &Dir) -> Vec<(String, Vec<u8>)> {
 }
 
 fn options(dir: &Dir) -> RunOptions {
-    RunOptions::new().dir(dir.apollo())
+    // Nothing here cuts the power, so nothing has to be synced for real.
+    RunOptions::new().dir(dir.apollo()).disk(TestDisk::quick())
 }
 
 /// A run that nothing disturbs, and how many operations it needs.
 fn undisturbed() -> (Vec<(String, Vec<u8>)>, u64) {
     let dir = Dir::new("undisturbed");
-    let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), 0, Fault::Kill));
+    let disk = Arc::new(CrashDisk::new(TestDisk::quick(), 0, Fault::Kill));
     let summary = crashing().run(&options(&dir).disk(disk.clone())).unwrap();
     assert_eq!(summary.degraded.len(), 1);
     judge(&dir.logs());
@@ -138,7 +141,7 @@ fn failing_everywhere(fault: Fault, word: &str) {
     for at in 1..=operations {
         let dir = Dir::new("failing");
         let what = format!("{word} at {at} of {operations}");
-        let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), at, fault));
+        let disk = Arc::new(CrashDisk::new(TestDisk::quick(), at, fault));
         let result = crashing().run(&options(&dir).disk(disk.clone()));
         match &result {
             Ok(_) => tolerated.extend(disk.met()),
@@ -193,4 +196,22 @@ fn a_program_that_dies_leaves_nothing_that_a_second_one_waits_for() {
     let began = std::time::Instant::now();
     crashing().run(&options(&dir)).unwrap();
     assert!(began.elapsed().as_millis() < 900, "a dead holder's lock is free at once");
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_no_end_and_starts_nothing_more() {
+    let dir = Dir::new("full");
+    // The log of a thousand steps has 800 KiB.
+    let full = options(&dir).disk(TestDisk::full_after(500 * 1024)).max_parallel(1);
+    let result = thousand_in_a_row().run(&full);
+    assert!(is_storage(&result), "{:?}", result.map(|summary| summary.status));
+    let log = Log::read(&dir.only_log());
+    let ended = log.records.iter().filter(|one| one["status"] == "SUCCESS").count();
+    assert!((1..1_000).contains(&ended), "{ended} steps had ended");
+    let last = log.records.iter().rev().find(|one| one["event_type"] == "STEP_END").unwrap();
+    assert_eq!(last["detail"]["reason"], "stopped", "the step that found no room did not begin");
+    assert_eq!(log.records.last().unwrap()["status"], "FAILED", "the summary is written");
+    let again = thousand_in_a_row().run(&options(&dir)).unwrap();
+    assert_eq!(again.attempts as usize, 1_000 - ended, "nothing that ended runs again");
+    judge(&dir.logs());
 }
