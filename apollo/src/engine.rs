@@ -207,16 +207,12 @@ impl Engine {
     fn work_off(&self, may_run: bool) {
         let mut core = self.lock();
         loop {
-            core = self.lead(core);
+            core = self.lead(core, may_run);
             if core.over {
                 self.shared.bell.notify_all();
                 return;
             }
             let next = if may_run { core.runnable.pop_front() } else { None };
-            if !may_run && !core.runnable.is_empty() {
-                // It led the commit that started them, and somebody else has to run them.
-                self.shared.bell.notify_all();
-            }
             match next {
                 Some(start) => {
                     drop(core);
@@ -233,7 +229,8 @@ impl Engine {
     }
 
     /// Commits for all that wait, as long as something waits and nobody else does it.
-    fn lead<'a>(&'a self, mut core: Guard<'a>) -> Guard<'a> {
+    fn lead<'a>(&'a self, mut core: Guard<'a>, may_run: bool) -> Guard<'a> {
+        let mut led = false;
         while !core.over
             && let Some(mut file) = core.file.take()
         {
@@ -250,6 +247,15 @@ impl Engine {
             core.file = Some(file);
             let settled = written.and_then(|written| self.settle(&mut core, commit, written));
             self.note_failure(&mut core, settled);
+            // The leader runs one attempt itself, where it may, so a chain wakes nobody.
+            if core.over || core.runnable.len() > usize::from(may_run) {
+                self.shared.bell.notify_all();
+            }
+            led = true;
+        }
+        // While it led nobody waited for a time, and now it may be away for long.
+        if led && core.is_timed() {
+            self.shared.bell.notify_one();
         }
         core
     }
@@ -283,10 +289,6 @@ impl Engine {
             self.give_back(core, commit.started)?;
         } else {
             core.runnable.extend(commit.started);
-        }
-        // The leader runs one attempt itself, so a chain wakes nobody.
-        if core.over || core.wake_at.is_some() || waits || core.runnable.len() > 1 {
-            self.shared.bell.notify_all();
         }
         Ok(())
     }
@@ -526,6 +528,11 @@ impl Core {
             started: std::mem::take(&mut self.starting),
             closes: self.closing,
         })
+    }
+
+    /// Whether something is due at a certain time.
+    const fn is_timed(&self) -> bool {
+        self.wake_at.is_some() || self.unsynced_since.is_some()
     }
 
     fn sync_is_due(&self, now: Duration) -> bool {

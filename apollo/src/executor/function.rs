@@ -29,14 +29,47 @@ pub(crate) fn clean(
 
 /// Turns a panic into an error that names it.
 pub(crate) fn contain<T>(call: impl FnOnce() -> Result<T, StepError>) -> Result<T, StepError> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(panic_error(&*payload)))
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(panic_error(payload)))
 }
 
 /// The error of a body that panicked.
-pub(crate) fn panic_error(payload: &(dyn Any + Send)) -> StepError {
+fn panic_error(payload: Box<dyn Any + Send>) -> StepError {
     let text = payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    StepError::new(format_args!("panicked: {}", text.unwrap_or("with a payload that is no text")))
+    let text = text.unwrap_or("with a payload that is no text");
+    let error = StepError::new(format_args!("panicked: {text}"));
+    // The payload is the body's, and so is what happens when it is dropped.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::panic_any;
+
+    use super::*;
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("dropped");
+        }
+    }
+
+    fn check(call: impl FnOnce() -> Result<(), StepError>, expected: &str) {
+        assert_eq!(contain(call).unwrap_err().message(), expected);
+    }
+
+    #[test]
+    fn whatever_a_body_panics_with_is_an_error() {
+        check(|| panic!("a text"), "panicked: a text");
+        check(|| panic!("number {}", 7), "panicked: number 7");
+        check(|| panic_any(7), "panicked: with a payload that is no text");
+        check(|| panic_any(Bomb), "panicked: with a payload that is no text");
+    }
 }

@@ -3,7 +3,6 @@
 //! It is not a spawner: the future stays on the attempt's own thread, so it need not be `Send`.
 
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Poll, Waker};
@@ -11,7 +10,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::function::panic_error;
+use super::function::contain;
 use crate::cancel::{Cancel, OnCancel};
 use crate::context::{Context, Inputs};
 use crate::failure::StepError;
@@ -47,7 +46,7 @@ pub(crate) fn run(
     let wake = Arc::new(WakeOnCancel::default());
     let as_listener: Weak<dyn OnCancel> = Arc::<WakeOnCancel>::downgrade(&wake);
     cancel.listen(as_listener);
-    runtime.block_on(async {
+    let attempt = async {
         let mut body = pin!(body(context, inputs));
         let mut timer = pin!(async move {
             match timeout {
@@ -57,11 +56,8 @@ pub(crate) fn run(
         });
         poll_fn(|task| {
             *wake.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.waker().clone());
-            let polled = catch_unwind(AssertUnwindSafe(|| body.as_mut().poll(task)));
-            match polled {
-                Ok(Poll::Ready(result)) => return Poll::Ready(result),
-                Err(payload) => return Poll::Ready(Err(panic_error(&*payload))),
-                Ok(Poll::Pending) => {}
+            if let Poll::Ready(result) = body.as_mut().poll(task) {
+                return Poll::Ready(result);
             }
             if cancel.is_cancelled() {
                 return Poll::Ready(Err(StepError::new("stopped: the run is being stopped")));
@@ -69,7 +65,9 @@ pub(crate) fn run(
             timer.as_mut().poll(task).map(|()| Err(timed_out(timeout)))
         })
         .await
-    })
+    };
+    // Around all of it: what the future holds is also dropped here, and may panic then.
+    contain(|| runtime.block_on(attempt))
 }
 
 fn timed_out(timeout: Option<Duration>) -> StepError {
