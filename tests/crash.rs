@@ -15,7 +15,9 @@ use apollo_tests::dir::Dir;
 use apollo_tests::disk::TestDisk;
 use apollo_tests::folded::folded;
 use apollo_tests::log::{Log, judge};
+use apollo_tests::pipelines::control::script;
 use apollo_tests::pipelines::crashing::crashing;
+use apollo_tests::pipelines::scripted::diamond;
 use apollo_tests::pipelines::thousand::thousand_in_a_row;
 use rustix::io::Errno;
 
@@ -214,4 +216,32 @@ fn a_disk_that_fills_up_loses_no_end_and_starts_nothing_more() {
     let again = thousand_in_a_row().run(&options(&dir)).unwrap();
     assert_eq!(again.attempts as usize, 1_000 - ended, "nothing that ended runs again");
     judge(&dir.logs());
+}
+
+#[test]
+fn killed_while_steps_run_side_by_side_every_step_succeeds_once() {
+    let (mut dirs, mut killed) = (Vec::new(), 0);
+    for at in (3..90).step_by(4) {
+        let dir = Dir::new("parallel");
+        // Two that fail first, so that waits are among what is killed.
+        for step in ["b", "g"] {
+            script(&dir, step, "fail 1");
+        }
+        let how = if at % 8 == 3 { "" } else { ":torn" };
+        let mut command =
+            pipelines(PROGRAM, dir.path(), &["run", "diamond", "--max-parallel", "8"]);
+        let ended = output(command.env("APOLLO_CRASH_AT", format!("{at}{how}")));
+        killed += u32::from(ended.status.code().is_none());
+        let summary = diamond().run(&options(&dir)).unwrap();
+        assert!(summary.degraded.is_empty(), "killed at {at}{how}");
+        let log = Log::read(&dir.only_log());
+        for step in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            assert_eq!(log.count(step, "STEP_END", "SUCCESS"), 1, "{at}{how}: {:?}", log.story());
+        }
+        dirs.push(dir);
+    }
+    let logs: Vec<_> = dirs.iter().map(Dir::only_log).collect();
+    judge(&logs);
+    println!("killed {killed} times of {} while steps ran side by side", dirs.len());
+    assert!(killed > 10);
 }
