@@ -11,10 +11,10 @@ use apollo::testing::{CrashDisk, Fault};
 use apollo::{RealDisk, Result, step, task};
 use apollo_tests::child::{PATIENCE, kill, pipelines, until};
 use apollo_tests::dir::Dir;
+use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::control::{options, ran, script};
 use apollo_tests::pipelines::scripted::mixed;
-use apollo_tests::slow::SlowDisk;
 
 macro_rules! fan {
     ($($name:ident)*) => {
@@ -57,8 +57,8 @@ fn the_one_who_syncs_late_wakes_those_who_run() {
         let apollo = dir.apollo();
         std::thread::spawn(move || {
             let options = apollo::RunOptions::new().dir(apollo);
-            let slow = SlowDisk(Duration::from_millis(60));
-            told.send(mixed().run(&options.disk(Arc::new(slow))))
+            let slow = TestDisk::slow(Duration::from_millis(60));
+            told.send(mixed().run(&options.disk(slow)))
         });
         until("the step runs", || {
             let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;

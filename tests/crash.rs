@@ -9,12 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use apollo::testing::{CrashDisk, Fault};
-use apollo::{EngineError, RealDisk, RunError, RunOptions, Status, Summary};
+use apollo::{EngineError, RunError, RunOptions, Status, Summary};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
+use apollo_tests::disk::TestDisk;
 use apollo_tests::folded::folded;
 use apollo_tests::log::{Log, judge};
+use apollo_tests::pipelines::control::script;
 use apollo_tests::pipelines::crashing::crashing;
+use apollo_tests::pipelines::scripted::diamond;
+use apollo_tests::pipelines::thousand::thousand_in_a_row;
 use rustix::io::Errno;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
@@ -31,13 +35,14 @@ fn result(dir: &Dir) -> Vec<(String, Vec<u8>)> {
 }
 
 fn options(dir: &Dir) -> RunOptions {
-    RunOptions::new().dir(dir.apollo())
+    // Nothing here cuts the power, so nothing has to be synced for real.
+    RunOptions::new().dir(dir.apollo()).disk(TestDisk::quick())
 }
 
 /// A run that nothing disturbs, and how many operations it needs.
 fn undisturbed() -> (Vec<(String, Vec<u8>)>, u64) {
     let dir = Dir::new("undisturbed");
-    let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), 0, Fault::Kill));
+    let disk = Arc::new(CrashDisk::new(TestDisk::quick(), 0, Fault::Kill));
     let summary = crashing().run(&options(&dir).disk(disk.clone())).unwrap();
     assert_eq!(summary.degraded.len(), 1);
     judge(&dir.logs());
@@ -138,7 +143,7 @@ fn failing_everywhere(fault: Fault, word: &str) {
     for at in 1..=operations {
         let dir = Dir::new("failing");
         let what = format!("{word} at {at} of {operations}");
-        let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), at, fault));
+        let disk = Arc::new(CrashDisk::new(TestDisk::quick(), at, fault));
         let result = crashing().run(&options(&dir).disk(disk.clone()));
         match &result {
             Ok(_) => tolerated.extend(disk.met()),
@@ -193,4 +198,50 @@ fn a_program_that_dies_leaves_nothing_that_a_second_one_waits_for() {
     let began = std::time::Instant::now();
     crashing().run(&options(&dir)).unwrap();
     assert!(began.elapsed().as_millis() < 900, "a dead holder's lock is free at once");
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_no_end_and_starts_nothing_more() {
+    let dir = Dir::new("full");
+    // The log of a thousand steps has 800 KiB.
+    let full = options(&dir).disk(TestDisk::full_after(500 * 1024)).max_parallel(1);
+    let result = thousand_in_a_row().run(&full);
+    assert!(is_storage(&result), "{:?}", result.map(|summary| summary.status));
+    let log = Log::read(&dir.only_log());
+    let ended = log.records.iter().filter(|one| one["status"] == "SUCCESS").count();
+    assert!((1..1_000).contains(&ended), "{ended} steps had ended");
+    let last = log.records.iter().rev().find(|one| one["event_type"] == "STEP_END").unwrap();
+    assert_eq!(last["detail"]["reason"], "stopped", "the step that found no room did not begin");
+    assert_eq!(log.records.last().unwrap()["status"], "FAILED", "the summary is written");
+    let again = thousand_in_a_row().run(&options(&dir)).unwrap();
+    assert_eq!(again.attempts as usize, 1_000 - ended, "nothing that ended runs again");
+    judge(&dir.logs());
+}
+
+#[test]
+fn killed_while_steps_run_side_by_side_every_step_succeeds_once() {
+    let (mut dirs, mut killed) = (Vec::new(), 0);
+    for at in (3..90).step_by(4) {
+        let dir = Dir::new("parallel");
+        // Two that fail first, so that waits are among what is killed.
+        for step in ["b", "g"] {
+            script(&dir, step, "fail 1");
+        }
+        let how = if at % 8 == 3 { "" } else { ":torn" };
+        let mut command =
+            pipelines(PROGRAM, dir.path(), &["run", "diamond", "--max-parallel", "8"]);
+        let ended = output(command.env("APOLLO_CRASH_AT", format!("{at}{how}")));
+        killed += u32::from(ended.status.code().is_none());
+        let summary = diamond().run(&options(&dir)).unwrap();
+        assert!(summary.degraded.is_empty(), "killed at {at}{how}");
+        let log = Log::read(&dir.only_log());
+        for step in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            assert_eq!(log.count(step, "STEP_END", "SUCCESS"), 1, "{at}{how}: {:?}", log.story());
+        }
+        dirs.push(dir);
+    }
+    let logs: Vec<_> = dirs.iter().map(Dir::only_log).collect();
+    judge(&logs);
+    println!("killed {killed} times of {} while steps ran side by side", dirs.len());
+    assert!(killed > 10);
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::sync::Arc;
 
 use apollo::testing::{CrashDisk, Fault};
-use apollo::{Context, RealDisk, Result, StepError, step, task};
+use apollo::{Context, Result, StepError, step, task};
 use apollo_tests::dir::Dir;
+use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::control::options;
 use apollo_tests::pipelines::scripted::home;
@@ -58,14 +59,14 @@ fn mails(dir: &Dir) -> usize {
 /// Dies at every operation of a run; tells for each how many mails there are in the end.
 fn dying_everywhere(task: &apollo::Task) -> Vec<(usize, bool)> {
     let dir = Dir::new("count");
-    let counter = Arc::new(CrashDisk::new(Arc::new(RealDisk), 0, Fault::Dead));
+    let counter = Arc::new(CrashDisk::new(TestDisk::quick(), 0, Fault::Dead));
     task.run(&options(&dir).disk(counter.clone())).unwrap();
     let (mut ends, mut dirs) = (Vec::new(), Vec::new());
     for at in 1..=counter.operations() {
         let dir = Dir::new("once");
-        let dead = CrashDisk::new(Arc::new(RealDisk), at, Fault::Dead);
+        let dead = CrashDisk::new(TestDisk::quick(), at, Fault::Dead);
         drop(task.run(&options(&dir).disk(Arc::new(dead))));
-        let resumed = task.run(&options(&dir)).is_ok();
+        let resumed = task.run(&options(&dir).disk(TestDisk::quick())).is_ok();
         ends.push((mails(&dir), resumed));
         dirs.push(dir);
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use apollo::testing::{CrashDisk, Fault, SimClock};
-use apollo::{Clock as _, RealDisk, RunError, Timestamp};
+use apollo::{Clock as _, RunError, Timestamp};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
+use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{KEYS, Log, judge};
 use apollo_tests::pipelines::control::{options, ran, script};
 use apollo_tests::pipelines::scripted::{cleaning, diamond, patience, row};
@@ -77,7 +78,7 @@ fn only_the_rest_of_a_wait_is_waited_whatever_the_wall_clock_says() {
 fn a_process_that_dies_in_a_wait_leaves_only_the_rest_of_it() {
     let dir = Dir::new("died");
     script(&dir, "patient", "fail 1");
-    let counter = Arc::new(CrashDisk::new(Arc::new(RealDisk), 0, Fault::Dead));
+    let counter = Arc::new(CrashDisk::new(TestDisk::quick(), 0, Fault::Dead));
     let clock = clock_at(1_700_000_000);
     patience().run(&options(&dir).disk(counter.clone()).clock(clock)).unwrap();
     let operations = counter.operations();
@@ -86,7 +87,7 @@ fn a_process_that_dies_in_a_wait_leaves_only_the_rest_of_it() {
     for at in 1..=operations {
         let dir = Dir::new("died");
         script(&dir, "patient", "fail 1");
-        let dead = CrashDisk::new(Arc::new(RealDisk), at, Fault::Dead);
+        let dead = CrashDisk::new(TestDisk::quick(), at, Fault::Dead);
         let clock = clock_at(1_700_000_000);
         assert!(
             patience().run(&options(&dir).disk(Arc::new(dead)).clock(clock)).is_err() || at > 20

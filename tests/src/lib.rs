@@ -6,7 +6,7 @@
 
 pub mod child;
 pub mod dir;
+pub mod disk;
 pub mod folded;
 pub mod log;
 pub mod pipelines;
-pub mod slow;
