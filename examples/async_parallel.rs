@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use apollo::{Context, Result, step, task};
+use apollo::{Context, Date, Result, step, task};
 use apollo_examples::{City, read_day, summarize, validate_day};
-use jiff::civil::Date;
 use tokio::time::sleep;
 
 /// Stands for a slow network: waiting costs no thread.

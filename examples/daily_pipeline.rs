@@ -6,10 +6,9 @@
 
 use std::io::Write as _;
 
-use apollo::{Artifact, Context, Result, StepError, step, task};
+use apollo::{Artifact, Context, Date, Result, StepError, step, task};
 use apollo_examples::{City, DaySummary, RawDay, ReadError, ValidatedDay};
 use apollo_examples::{announce, day_table, hours_table, post, read_day, summarize, validate_day};
-use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// What `transform` leaves.

@@ -3,10 +3,9 @@
 //!
 //! The compiler checks the graph across the crates. `--city seattle` works on the other file.
 
-use apollo::{Context, step, task};
+use apollo::{Context, Date, step, task};
 use apollo_examples::steps::{self, sum_up};
 use apollo_examples::{City, DaySummary};
-use jiff::civil::Date;
 
 /// Says what kind of day it was.
 #[step(depends_on = [sum_up])]

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use apollo::testing::{CrashDisk, Fault, RealDisk};
-use apollo::{EngineError, RunError, RunOptions, Status, Summary};
+use apollo::testing::{CrashDisk, Fault};
+use apollo::{EngineError, RealDisk, RunError, RunOptions, Status, Summary};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
 use apollo_tests::folded::folded;
@@ -63,7 +63,9 @@ fn killed_everywhere(how: &str) {
         let what = format!("{at}{how} of {operations}");
         let mut first = pipelines(PROGRAM, dir.path(), &["run", "crashing"]);
         let killed = output(first.env("APOLLO_CRASH_AT", format!("{at}{how}")));
-        assert_eq!(killed.status.code(), None, "{what} kills: {}", said(&killed));
+        // Whether a retry shares a commit depends on the moment: the last numbers may not exist.
+        let beyond = killed.status.code() == Some(0) && at + 4 > operations;
+        assert!(beyond || killed.status.code().is_none(), "{what} kills: {}", said(&killed));
         let resumed = crashing().run(&options(&dir));
         resumed.unwrap_or_else(|error| panic!("{what}: the plain run goes on: {error:?}"));
         check(&dir, &expected, &what);
@@ -119,16 +121,27 @@ fn is_storage(result: &Result<Summary, RunError>) -> bool {
     }
 }
 
+/// What may fail without ending the epoch: it only tidies up, names the holder of a lock, captures a
+/// line, or reserves room.
+fn may_fail(operation: &str, path: &Path) -> bool {
+    let inside = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
+    let names_holder = path.extension().is_some_and(|extension| extension == "lock");
+    operation == "reserve"
+        || (operation == "remove_dir_all" && inside(".staging"))
+        || inside("output")
+        || (names_holder && ["set_len", "append"].contains(&operation))
+}
+
 fn failing_everywhere(fault: Fault, word: &str) {
     let (expected, operations) = undisturbed();
     let (mut logs, mut dirs, mut tolerated) = (Vec::new(), Vec::new(), Vec::new());
     for at in 1..=operations {
         let dir = Dir::new("failing");
         let what = format!("{word} at {at} of {operations}");
-        let disk = CrashDisk::new(Arc::new(RealDisk), at, fault);
-        let result = crashing().run(&options(&dir).disk(Arc::new(disk)));
+        let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), at, fault));
+        let result = crashing().run(&options(&dir).disk(disk.clone()));
         match &result {
-            Ok(_) => tolerated.push(at),
+            Ok(_) => tolerated.extend(disk.met()),
             Err(error) => assert!(is_storage(&result), "{what}: {error:?}"),
         }
         let again = crashing().run(&options(&dir));
@@ -139,8 +152,9 @@ fn failing_everywhere(fault: Fault, word: &str) {
         dirs.push(dir);
     }
     judge(&logs);
-    // What only tidies up, names the holder of a lock or captures a line may fail.
-    assert!(tolerated.len() <= 14, "{word}: {tolerated:?} of {operations} were no failure");
+    for (operation, path) in &tolerated {
+        assert!(may_fail(operation, path), "{word}: {operation} of {} fails", path.display());
+    }
     println!("{word} at {operations} operations; {} of them only tidy up", tolerated.len());
 }
 

@@ -1,8 +1,21 @@
 //! The behaviour of Apollo: a file for each, all in this one binary.
 
+mod batch;
+mod cancel;
+mod changed_graph;
 mod crash;
+mod examples;
+mod format_compat;
+mod lock;
+mod once;
+mod optional;
+mod params;
 mod resume;
+mod retry;
+mod sync_count;
+mod tail;
 mod tidy;
+mod torn_tail;
 
 #[test]
 fn every_file_beside_this_one_is_a_module_of_it() {

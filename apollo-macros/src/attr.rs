@@ -160,7 +160,8 @@ impl Entry {
     /// Reads a whole number from `least` on.
     pub(crate) fn number(&self, least: u32, form: &str, errors: &mut Errors) -> Option<u32> {
         let tokens = self.tokens(form, errors)?;
-        let Ok(literal) = syn::parse2::<syn::LitInt>(tokens.clone()) else {
+        let literal = syn::parse2::<syn::LitInt>(tokens.clone()).ok();
+        let Some(literal) = literal.filter(|one| !one.base10_digits().starts_with('-')) else {
             errors.on(tokens, diag::bad_value(&self.name, "a whole number", form));
             return None;
         };

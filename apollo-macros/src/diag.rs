@@ -124,7 +124,7 @@ pub(crate) fn duration_without_unit(text: &str) -> String {
 }
 
 pub(crate) fn zero(key: &str) -> String {
-    format!("`{key}` can't be zero\nhelp: leave `{key}` out where it does not apply")
+    format!("`{key}` can't be zero\nhelp: write more, or leave `{key}` out")
 }
 
 pub(crate) fn too_large(key: &str, most: &str) -> String {
@@ -227,8 +227,12 @@ pub(crate) fn not_a_name() -> &'static str {
      it apart in the body"
 }
 
-pub(crate) fn parameter_attribute() -> &'static str {
-    "a parameter of a step has no attribute but `#[param]`\nhelp: remove it"
+pub(crate) fn parameter_attribute(meant: bool) -> &'static str {
+    if meant {
+        "a parameter of a step has no attribute but `#[param]`\nhelp: did you mean `#[param]`?"
+    } else {
+        "a parameter of a step has no attribute but `#[param]`\nhelp: remove it"
+    }
 }
 
 pub(crate) fn param_takes_nothing() -> &'static str {
@@ -274,6 +278,11 @@ pub(crate) fn output_is_opaque() -> &'static str {
 
 pub(crate) fn output_is_never() -> &'static str {
     "a step returns, or the task never ends\nhelp: write the type of its value, or leave it out"
+}
+
+pub(crate) fn result_of_what() -> &'static str {
+    "a `Result` needs the type of its value\nhelp: write `Result<T, E>`, for example `Result<(), \
+     std::fmt::Error>`; a type of yours that is no result needs another name"
 }
 
 pub(crate) fn timeout_on_function() -> &'static str {

@@ -5,8 +5,8 @@
 //! **Invariant:** a [`StepDef`] that was made without an error expands into items that compile,
 //! except for what only the compiler sees: paths and types.
 
-mod arguments;
 mod dependencies;
+mod arguments;
 mod retry;
 mod returns;
 
@@ -18,13 +18,13 @@ use crate::attr::{self, Entry, Value};
 use crate::diag::{self, Errors};
 use crate::paths::Runtime;
 
-pub(crate) use arguments::{Arg, ArgKind, is_option};
+pub(crate) use arguments::{Arg, ArgKind, is_for_compiler, is_option};
 pub(crate) use dependencies::{Dependency, path_text};
 pub(crate) use retry::Retry;
 pub(crate) use returns::Returned;
 
 /// The options of `#[step]`.
-pub(crate) const KEYS: [&str; 16] = [
+const KEYS: [&str; 12] = [
     "depends_on",
     "optional",
     "retry",
@@ -37,11 +37,10 @@ pub(crate) const KEYS: [&str; 16] = [
     "id",
     "durability",
     "crate",
-    "isolate",
-    "command",
-    "limit",
-    "when",
 ];
+
+/// Options that are not carried out yet, and must not be ignored.
+const LATER: [&str; 4] = ["isolate", "command", "limit", "when"];
 
 /// A function as written; its body stays tokens.
 #[derive(Debug)]
@@ -106,8 +105,6 @@ pub(crate) struct Options {
     pub(crate) durability: Option<String>,
     id: Option<String>,
     depends_on: Vec<Dependency>,
-    /// Whether there is a body only because there must be one.
-    command: bool,
 }
 
 /// Where the runtime is, by the option `crate`; the other options are none of its business.
@@ -127,16 +124,26 @@ pub(crate) const CRATE: &str = "crate = renamed_apollo";
 /// Validates a step; what is wrong goes to `errors`.
 pub(crate) fn parse(options: TokenStream, function: &Function, errors: &mut Errors) -> StepDef {
     let entries = attr::entries(options, '=', errors);
+    let (later, entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| LATER.contains(&entry.name.as_str()));
+    for entry in &later {
+        errors.at(entry.key.span(), diag::not_supported(&format!("`{}`", entry.name)));
+    }
     let entries = attr::known(entries, "`#[step]`", &KEYS, errors);
     let name = function.sig.ident.unraw().to_string();
     let mut options = Options::default();
     for entry in &entries {
         options.set(entry, function, &name, errors);
     }
-    signature(function, options.command, errors);
+    let has_command = later.iter().any(|entry| entry.name == "command");
     let id = own_id(&mut options, &function.sig.ident, errors);
     let mut depends_on = std::mem::take(&mut options.depends_on);
-    let args = arguments::parse(function, &mut depends_on, errors);
+    // Parameters of a generic function would be told of once more.
+    let args = if signature(function, has_command, errors) {
+        arguments::parse(function, &mut depends_on, errors)
+    } else {
+        Vec::new()
+    };
     let returned = returns::parse(&function.sig.output, errors);
     StepDef { id, options, depends_on, args, returned }
 }
@@ -162,12 +169,7 @@ impl Options {
                 self.durability = entry.word(&durability, "durability = batch", errors);
             }
             // `runtime` reads it; here only its mistakes are told.
-            "crate" => drop(entry.path("the path of a crate", CRATE, errors)),
-            "command" => {
-                self.command = true;
-                errors.at(entry.key.span(), diag::not_supported("`command`"));
-            }
-            other => errors.at(entry.key.span(), diag::not_supported(&format!("`{other}`"))),
+            _ => drop(entry.path("the path of a crate", CRATE, errors)),
         }
     }
 }
@@ -215,10 +217,12 @@ fn own_id(options: &mut Options, ident: &Ident, errors: &mut Errors) -> String {
     id
 }
 
-/// What a function must be so that a task can run it by its name alone.
-fn signature(function: &Function, command: bool, errors: &mut Errors) {
+/// What a function must be so that a task can run it by its name alone; gives whether it is not
+/// generic. What has a command, needs no body.
+fn signature(function: &Function, has_command: bool, errors: &mut Errors) -> bool {
     let sig = &function.sig;
-    if function.body.is_none() && !command {
+    let mut generic = false;
+    if function.body.is_none() && !has_command {
         errors.at(sig.ident.span(), diag::no_body());
     }
     if let syn::Safety::Unsafe(token) = &sig.safety {
@@ -227,16 +231,16 @@ fn signature(function: &Function, command: bool, errors: &mut Errors) {
     if let Some(abi) = &sig.abi {
         errors.on(abi, diag::qualified("extern"));
     }
-    if let Some(variadic) = &sig.variadic {
-        errors.on(variadic, diag::generic());
-    }
     for param in &sig.generics.params {
-        match param {
-            syn::GenericParam::Lifetime(_) => {}
-            syn::GenericParam::Type(param) => errors.at(param.ident.span(), diag::generic()),
-            syn::GenericParam::Const(param) => errors.at(param.ident.span(), diag::generic()),
-        }
+        let ident = match param {
+            syn::GenericParam::Lifetime(_) => continue,
+            syn::GenericParam::Type(param) => &param.ident,
+            syn::GenericParam::Const(param) => &param.ident,
+        };
+        errors.at(ident.span(), diag::generic());
+        generic = true;
     }
+    !generic
 }
 
 /// The word that says what an item is: behind its attributes and its visibility.

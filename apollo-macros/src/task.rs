@@ -7,7 +7,7 @@
 
 mod params;
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 
@@ -46,12 +46,10 @@ impl Parse for Head {
         let attrs = input.call(syn::Attribute::parse_outer)?;
         let vis = input.parse()?;
         let ident = input.call(Ident::parse_any)?;
-        let TokenTree::Group(body) = input.parse()? else {
+        if !input.peek(syn::token::Brace) {
             return Err(input.error(diag::task_form()));
-        };
-        if body.delimiter() != Delimiter::Brace {
-            return Err(syn::Error::new(body.span(), diag::task_form()));
         }
+        let body: Group = input.parse()?;
         Ok(Self { attrs, vis, ident, options: body.stream() })
     }
 }

@@ -10,19 +10,21 @@ pub use core::time::Duration;
 pub use core::{column, concat, line, module_path, stringify};
 pub use inventory;
 
-pub use crate::check::{Judged, Judgement, edges, judge, next, table};
+pub use crate::check::{Judged, Judgement, Mistake, edges, judge, next, table};
 pub use crate::context::{Context, Inputs};
 pub use crate::explain::Message;
+pub use crate::failure::StepError;
 pub use crate::output::Output;
 pub use crate::params::Params;
 pub use crate::policy::{Backoff, Durability, Need, OnUnknown, Retry};
-pub use crate::receive::{ParamType, ParamValue, Receive, Refused, accepts_any};
+pub use crate::receive::{Delivery, ParamType, ParamValue, Receive, Refused, accepts_any};
 pub use crate::returned::{
-    Ask, AsyncSteps, Cleanup, FailsByBox, FailsByDisplay, FailsByNothing, Failure, MustBePlain,
-    Probe, ShapeOfAny, StepOutput, StepResult, ThisBuild,
+    Ask, AsyncSteps, Cleanup, Fails, FailsByBox, FailsByDisplay, FailsByNothing, HiddenResult,
+    MustBePlain, PlainValue, Probe, ShapeOfAny, StepOutput, StepResult, ThisBuild, ViaBox,
+    ViaDisplay, ViaItself, ViaNothing,
 };
 pub use crate::step::{
-    Body, Codec, Dependency, Optional, ParamUse, Required, Runner, Step, StepError, StepFuture,
-    StepInfo, StepRef, StepSpec,
+    Body, Codec, Dependency, FILLER, FunctionBody, FutureBody, Optional, ParamUse, Required,
+    Runner, Step, StepFuture, StepInfo, StepRef, StepSpec,
 };
 pub use crate::task::{ParamInfo, Registered, Task, TaskInfo};

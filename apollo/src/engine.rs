@@ -15,6 +15,7 @@ use crate::cancel::OnCancel;
 use crate::context::AttemptInfo;
 use crate::digest::Digest;
 use crate::executor::attempt::{Outcome, Setting, Start};
+use crate::executor::function;
 use crate::failure::StepError;
 use crate::id::{StepId, StepIndex};
 use crate::log::{Batch, LogError, LogFile, LogWriter, Sync};
@@ -46,10 +47,12 @@ pub enum EngineError {
         #[source]
         source: StoreError,
     },
-    /// A defect of this program: it made a record that its own rules refuse.
-    #[error("apollo made a record that its own rules refuse; please report it: {message}")]
+    /// A defect of this program, or of an observer: nothing was written after it.
+    #[error(
+        "the run stopped at a defect, of apollo or of an observer; please report it: {message}"
+    )]
     Defect {
-        /// What was refused.
+        /// What was seen.
         message: String,
     },
 }
@@ -128,19 +131,6 @@ impl OnCancel for Shared {
 
 type Guard<'a> = MutexGuard<'a, Core>;
 
-/// Ends the epoch when its worker panics, an observer for one, so that no other waits for ever.
-struct Watch<'a>(&'a Engine);
-
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.lock().over = true;
-            self.0.setting.cancel.cancel();
-            self.0.shared.bell.notify_all();
-        }
-    }
-}
-
 impl Engine {
     /// Takes over a run whose log is open for writing.
     pub(crate) fn new(setting: Setting, state: RunState, log: LogWriter, file: LogFile) -> Self {
@@ -201,9 +191,20 @@ impl Engine {
         core.failure.take().map_or(Ok(state), Err)
     }
 
-    /// One worker: commit what waits, run what is committed, record how it ended.
+    /// One worker; a panic in it, an observer's for example, ends the epoch instead of hanging it.
     fn work(&self, may_run: bool) {
-        let _watch = Watch(self);
+        let worked = function::contain(|| {
+            self.work_off(may_run);
+            Ok(())
+        });
+        if let Err(error) = worked {
+            let message = format!("a worker {error}");
+            self.note_failure(&mut self.lock(), Err(EngineError::Defect { message }));
+        }
+    }
+
+    /// Commits what waits, runs what is committed, records how it ended, until all is over.
+    fn work_off(&self, may_run: bool) {
         let mut core = self.lock();
         loop {
             core = self.lead(core, may_run);
@@ -212,6 +213,10 @@ impl Engine {
                 return;
             }
             let next = if may_run { core.runnable.pop_front() } else { None };
+            if !may_run && !core.runnable.is_empty() {
+                // It led the commit that started them, and somebody else has to run them.
+                self.shared.bell.notify_all();
+            }
             match next {
                 Some(start) => {
                     drop(core);

@@ -76,7 +76,7 @@ pub use record::{
 pub use replay::{Contradiction, OpenAttempt, PendingRetry, RunState, StepState};
 pub use run::{RunError, Summary};
 pub use state::Status;
-pub use step::Step;
+pub use step::{Optional, Required, Step};
 pub use store::{Holder, LockError, StoreError};
 pub use task::{Registered, Task, TaskInfo};
 pub use time::{Timestamp, TimestampError};

@@ -3,6 +3,7 @@
 //! It is not the log: an observer hears of a record after it was committed, and can't change it.
 
 use std::fmt;
+use std::path::Path;
 
 use crate::record::Record;
 
@@ -10,6 +11,8 @@ use crate::record::Record;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Notice<'a> {
+    /// The log that is going to be written.
+    Log(&'a Path),
     /// A record was committed.
     Record(&'a Record),
     /// A body wrote a line by [`Context::log`](crate::Context::log).

@@ -229,3 +229,6 @@ impl Draft<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

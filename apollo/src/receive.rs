@@ -18,6 +18,24 @@ use crate::step::{Optional, Required, StepError};
 #[derive(Debug)]
 pub struct Refused;
 
+/// What a step delivers, and where its decoded value is kept while a function has a reference to it.
+pub trait Delivery {
+    /// The kept value.
+    type Slot;
+}
+
+impl<T> Delivery for Required<T> {
+    type Slot = Option<T>;
+}
+
+impl<T> Delivery for Optional<T> {
+    type Slot = Option<T>;
+}
+
+impl Delivery for Refused {
+    type Slot = Option<()>;
+}
+
 /// A type of parameter that takes what a step delivers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't take the value of this dependency, which delivers `{D}`",
@@ -26,21 +44,16 @@ pub struct Refused;
     note = "the value of a step marked `optional` is taken as `Option<&T>`, because that step may \
             have failed"
 )]
-pub trait Receive<'a, D>: Sized {
-    /// The decoded value, kept by the runner while the function has a reference to it.
-    type Slot;
-
+pub trait Receive<'a, D: Delivery>: Sized {
     /// Takes the value of the step called `id`.
     ///
     /// # Errors
     /// A permanent [`StepError`] when a required step left no value.
-    fn receive(slot: &'a Self::Slot, id: &str) -> Result<Self, StepError>;
+    fn receive(slot: &'a D::Slot, id: &str) -> Result<Self, StepError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<'a, T> Receive<'a, Required<T>> for &'a T {
-    type Slot = Option<T>;
-
     fn receive(slot: &'a Option<T>, id: &str) -> Result<Self, StepError> {
         slot.as_ref().ok_or_else(|| {
             StepError::permanent(format_args!("step `{id}` left no value, and this one needs it"))
@@ -50,8 +63,6 @@ impl<'a, T> Receive<'a, Required<T>> for &'a T {
 
 #[diagnostic::do_not_recommend]
 impl<'a, T> Receive<'a, Optional<T>> for Option<&'a T> {
-    type Slot = Option<T>;
-
     fn receive(slot: &'a Option<T>, _id: &str) -> Result<Self, StepError> {
         Ok(slot.as_ref())
     }
@@ -59,8 +70,6 @@ impl<'a, T> Receive<'a, Optional<T>> for Option<&'a T> {
 
 #[diagnostic::do_not_recommend]
 impl<T> Receive<'_, Refused> for T {
-    type Slot = Option<()>;
-
     fn receive(_slot: &Option<()>, id: &str) -> Result<Self, StepError> {
         Err(StepError::permanent(format_args!("step `{id}` did not compile")))
     }

@@ -499,3 +499,6 @@ impl StepState {
         self.retries = 0;
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

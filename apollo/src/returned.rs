@@ -44,22 +44,16 @@ impl<T: Serialize + DeserializeOwned> StepOutput for T {
     note = "a step's return type of that name is taken for `std::result::Result` or an alias of it"
 )]
 pub trait StepResult {
-    /// What an `Ok` holds.
-    type Value;
-    /// What an `Err` holds.
-    type Error;
+    /// What it is, by its plain name.
+    type Plain;
 
     /// The value itself, by its plain name.
-    ///
-    /// # Errors
-    /// Where it is one.
-    fn into_result(self) -> Result<Self::Value, Self::Error>;
+    fn into_result(self) -> Self::Plain;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T, E> StepResult for Result<T, E> {
-    type Value = T;
-    type Error = E;
+    type Plain = Self;
 
     fn into_result(self) -> Self {
         self
@@ -118,6 +112,7 @@ pub trait MustBePlain {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MustBePlain for PlainValue {}
 
 /// The answer: it becomes a boxed error.
@@ -182,43 +177,43 @@ pub trait FailsByNothing: Sized {
 
 impl<E> FailsByNothing for Probe<E> {}
 
-/// Makes the error that a function returned the error of its attempt.
+/// Makes the error that a function returned the error of its attempt, in the way `V`.
 #[diagnostic::on_unimplemented(
-    message = "`{E}` can't be the error of a step",
+    message = "`{Self}` can't be the error of a step",
     label = "neither an error nor a text to show",
-    note = "implement `std::error::Error` or `std::fmt::Display` for `{E}`, or return \
+    note = "implement `std::error::Error` or `std::fmt::Display` for `{Self}`, or return \
             `apollo::Result`"
 )]
-pub trait Failure<E> {
+pub trait Fails<V> {
     /// Makes it.
-    fn into_step_error(self, error: E) -> StepError;
+    fn into_step_error(self, via: V) -> StepError;
 }
 
 #[diagnostic::do_not_recommend]
-impl<E: Into<Box<dyn Error + Send + Sync>>> Failure<E> for ViaBox {
-    fn into_step_error(self, error: E) -> StepError {
-        StepError::from_error(&*error.into())
+impl<E: Into<Box<dyn Error + Send + Sync>>> Fails<ViaBox> for E {
+    fn into_step_error(self, _: ViaBox) -> StepError {
+        StepError::from_error(&*self.into())
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl Failure<StepError> for ViaItself {
-    fn into_step_error(self, error: StepError) -> StepError {
-        error
+impl Fails<ViaItself> for StepError {
+    fn into_step_error(self, _: ViaItself) -> StepError {
+        self
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl Failure<Box<dyn Error>> for ViaItself {
-    fn into_step_error(self, error: Box<dyn Error>) -> StepError {
-        StepError::from_error(&*error)
+impl Fails<ViaItself> for Box<dyn Error> {
+    fn into_step_error(self, _: ViaItself) -> StepError {
+        StepError::from_error(&*self)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<E: Display> Failure<E> for ViaDisplay {
-    fn into_step_error(self, error: E) -> StepError {
-        StepError::new(error)
+impl<E: Display> Fails<ViaDisplay> for E {
+    fn into_step_error(self, _: ViaDisplay) -> StepError {
+        StepError::new(self)
     }
 }
 

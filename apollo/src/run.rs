@@ -135,6 +135,7 @@ impl Task {
         let log_path = store.log_path(&run);
         let attempts_before = attempts(&state);
         if let Some(observer) = &options.observer {
+            observer.notice(Notice::Log(&log_path));
             work.warnings.iter().for_each(|warning| observer.notice(Notice::Warning(warning)));
         }
         let setting = Setting {

@@ -146,3 +146,6 @@ impl Scheduler {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::context::{Context, Inputs};
-pub use crate::failure::{Result, StepError};
+pub(crate) use crate::failure::{Result, StepError};
 use crate::output::Output;
 use crate::params::Params;
 use crate::policy::{Durability, Need, OnUnknown, Retry};
@@ -209,6 +209,11 @@ impl StepSpec<()> {
         Self { info, runner, codec: Codec { encode, load } }
     }
 }
+
+/// Stands in a list of steps until the right ones are put in, where some stand under a `cfg`.
+#[doc(hidden)]
+pub const FILLER: StepSpec<()> =
+    StepSpec::refused(&StepInfo::new(StepRef { key: 0, id: "" }, "", ""));
 
 /// How a step's value becomes bytes and comes back.
 ///

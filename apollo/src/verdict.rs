@@ -171,3 +171,6 @@ fn before<'a>(
 ) -> Option<&'a StepState> {
     run.by_id(renamed.get(id).unwrap_or(id).as_str())
 }
+
+#[cfg(test)]
+mod tests;

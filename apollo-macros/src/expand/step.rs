@@ -8,7 +8,9 @@ use quote::quote;
 use super::{durability, duration, option};
 use crate::attr::{show_ms, type_text};
 use crate::paths::{Runtime, at, fresh, ours, place, place_of_type};
-use crate::step::{Arg, ArgKind, Function, Retry, Returned, StepDef, is_option, path_text};
+use crate::step::{
+    Arg, ArgKind, Function, Retry, Returned, StepDef, is_for_compiler, is_option, path_text,
+};
 
 /// Expands a step.
 pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> TokenStream {
@@ -19,7 +21,8 @@ pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> Tok
     let text = function.sig.ident.to_string();
     let text = text.trim_start_matches("r#");
     let id = &def.id;
-    let output = output(def, runtime);
+    let output = output(def);
+    let output = at(quote!(type Output = #output;), result_place(def));
     let delivers = runtime.item(if def.options.optional { "Optional" } else { "Required" });
     let [step, step_ref, spec, concat, module_path, line, column] =
         ["Step", "StepRef", "StepSpec", "concat", "module_path", "line", "column"]
@@ -34,7 +37,7 @@ pub(crate) fn step(def: &StepDef, function: &Function, runtime: &Runtime) -> Tok
         #(#cfgs)*
         #[automatically_derived]
         impl #step for #name {
-            type Output = #output;
+            #output
             type Delivers = #delivers<<Self as #step>::Output>;
             const ID: #step_ref = #step_ref::new(#id, #path, #line!(), #column!());
             const SPEC: #spec<<Self as #step>::Output> = {
@@ -51,7 +54,7 @@ pub(crate) fn emit(function: &Function, docs: &str) -> TokenStream {
     let mut sig = sig.clone();
     for arg in &mut sig.inputs {
         if let syn::FnArg::Typed(arg) = arg {
-            arg.attrs.retain(|attr| !attr.path().is_ident("param"));
+            arg.attrs.retain(is_for_compiler);
         }
     }
     let docs = docs.lines().map(|line| format!(" {line}"));
@@ -74,30 +77,19 @@ pub(crate) fn marker(function: &Function) -> TokenStream {
 }
 
 /// The type of the value.
-fn output(def: &StepDef, runtime: &Runtime) -> TokenStream {
+fn output(def: &StepDef) -> TokenStream {
     match &def.returned {
         Returned::Unit => quote!(()),
-        Returned::Plain { ty } => quote!(#ty),
-        Returned::Result { ty, value, .. } => {
-            let result = runtime.item("StepResult");
-            let place = value.as_ref().map_or_else(|| place_of_type(ty), place_of_type);
-            at(quote!(<#ty as #result>::Value), place)
-        }
+        Returned::Plain { ty } | Returned::Result { value: ty, .. } => quote!(#ty),
     }
 }
 
 /// How the value is kept; a value that can't be is told at its type.
 fn codec(def: &StepDef, runtime: &Runtime) -> TokenStream {
     let kept = runtime.item("StepOutput");
-    let output = output(def, runtime);
+    let output = output(def);
     let codec = quote!(<#output as #kept>::CODEC);
-    match &def.returned {
-        Returned::Unit => codec,
-        Returned::Plain { ty } | Returned::Result { value: Some(ty), .. } => {
-            at(codec, place_of_type(ty))
-        }
-        Returned::Result { ty, value: None, .. } => at(codec, place_of_type(ty)),
-    }
+    at(codec, result_place(def))
 }
 
 /// `StepInfo`, of which only what differs from a plain step is written.
@@ -106,8 +98,7 @@ fn info(def: &StepDef, path: &TokenStream, runtime: &Runtime) -> TokenStream {
         ["Step", "StepInfo", "Dependency", "ParamUse"].map(|name| runtime.item(name));
     let output = match &def.returned {
         Returned::Unit => "()".to_owned(),
-        Returned::Plain { ty } | Returned::Result { value: Some(ty), .. } => type_text(ty),
-        Returned::Result { ty, value: None, .. } => type_text(ty),
+        Returned::Plain { ty } | Returned::Result { value: ty, .. } => type_text(ty),
     };
     let mut fields = Vec::new();
     if !def.depends_on.is_empty() {
@@ -230,11 +221,12 @@ fn functions(def: &StepDef, function: &Function, runtime: &Runtime) -> Functions
         },
     );
     let [convert, ask, clean, bool, str] =
-        ["Failure", "Ask", "Cleanup", "bool", "str"].map(|name| runtime.item(name));
+        ["Fails", "Ask", "Cleanup", "bool", "str"].map(|name| runtime.item(name));
     let failed = failed(runtime, &convert);
     let cleanup = def.options.cleanup.as_ref().map(|path| {
         let cleanup = fresh("cleanup");
         let call = at(quote!(#clean::clean(&#path, ctx)), place(path));
+        let failed = at(failed.clone(), place(path));
         items.push(quote! {
             fn #cleanup(ctx: &#context) -> #result<(), #error> {
                 match #call { #result::Ok(()) => #result::Ok(()), #failed }
@@ -245,6 +237,7 @@ fn functions(def: &StepDef, function: &Function, runtime: &Runtime) -> Functions
     let probe = def.options.probe.as_ref().map(|path| {
         let probe = fresh("probe");
         let call = at(quote!(#ask::ask(&#path, ctx, key)), place(path));
+        let failed = at(failed.clone(), place(path));
         items.push(quote! {
             fn #probe(ctx: &#context, key: &#str) -> #result<#bool, #error> {
                 match #call { #result::Ok(happened) => #result::Ok(happened), #failed }
@@ -269,7 +262,8 @@ fn failed(runtime: &Runtime, convert: &TokenStream) -> TokenStream {
             use #by_box as _;
             use #by_display as _;
             use #by_nothing as _;
-            #result::Err(#convert::into_step_error((&&#probe::of(&error)).failure(), error))
+            let via = (&&#probe::of(&error)).failure();
+            #result::Err(#convert::into_step_error(error, via))
         }
     }
 }
@@ -340,9 +334,10 @@ fn prepare(
             let (path, ty) = (&one.path, &arg.ty);
             let step = at(quote!(<#path as #step>), self::place(path));
             let load = quote!(let #slot = (#step::SPEC.codec.load)(_inputs, #dependency)?;);
-            let receive = at(quote!(<#ty as #receive<'_, #step::Delivers>>::receive), place);
-            let taken = quote!(#receive(&#slot, #step::ID.id)?);
-            (load, taken)
+            let taken = quote! {
+                <#ty as #receive<'_, #step::Delivers>>::receive(&#slot, #step::ID.id)?
+            };
+            (load, at(taken, place))
         }
     }
 }
@@ -367,13 +362,14 @@ fn finish(call: &TokenStream, def: &StepDef, name: &Ident, runtime: &Runtime) ->
         }
         Returned::Result { ty, error, .. } => {
             let [result, results, convert] =
-                ["Result", "StepResult", "Failure"].map(|name| runtime.item(name));
+                ["Result", "StepResult", "Fails"].map(|name| runtime.item(name));
             let failed = failed(runtime, &convert);
             let failed =
                 at(failed, error.as_ref().map_or_else(|| place_of_type(ty), place_of_type));
-            let outcome = at(quote!(#results::into_result), result_place(def));
+            let outcome = at(quote!(<#ty as #results>::into_result(value)), place_of_type(ty));
             quote! {
-                match #outcome(#call) {
+                let value = #call;
+                match #outcome {
                     #result::Ok(value) => #encode(&value),
                     #failed
                 }
@@ -385,8 +381,7 @@ fn finish(call: &TokenStream, def: &StepDef, name: &Ident, runtime: &Runtime) ->
 fn result_place(def: &StepDef) -> Span {
     match &def.returned {
         Returned::Unit => Span::call_site(),
-        Returned::Plain { ty } => place_of_type(ty),
-        Returned::Result { ty, value, .. } => place_of_type(value.as_ref().unwrap_or(ty)),
+        Returned::Plain { ty } | Returned::Result { value: ty, .. } => place_of_type(ty),
     }
 }
 

@@ -20,8 +20,7 @@ pub(crate) fn task(def: &TaskDef, head: &Head, runtime: &Runtime) -> TokenStream
     let [step_info, param_info, task_info, task, inventory, registered] =
         ["StepInfo", "ParamInfo", "TaskInfo", "Task", "inventory", "Registered"]
             .map(|name| runtime.item(name));
-    let step = runtime.item("Step");
-    let infos = def.steps.iter().map(|one| listed(one, &quote!(#step), &quote!(SPEC.info)));
+    let infos = list(def, runtime, &quote!(&'static #step_info), &quote!(info));
     let params_of_task = def.params.iter().map(|param| parameter(param, runtime));
     let fields = fields(def, head, runtime, &names);
     let judgement = judgement(def, head, runtime, &names);
@@ -35,7 +34,7 @@ pub(crate) fn task(def: &TaskDef, head: &Head, runtime: &Runtime) -> TokenStream
         #picture
         #[must_use]
         #vis fn #ident() -> #task {
-            const #steps: &[&#step_info] = &[#(#infos),*];
+            const #steps: &[&#step_info] = #infos;
             const #params: &[#param_info] = &[#(#params_of_task),*];
             static #info: #task_info = #task_info { #fields };
             #judgement
@@ -52,11 +51,42 @@ struct Names {
     info: Ident,
 }
 
-/// An item of a listed step, shown at its path, under its `cfg`.
+/// An array of a member of every listed step's description.
+///
+/// Under a `cfg` a step is put in by a statement, because an element of an array can't have one.
+fn list(def: &TaskDef, runtime: &Runtime, ty: &TokenStream, member: &TokenStream) -> TokenStream {
+    let step = runtime.item("Step");
+    let members = def.steps.iter().map(|one| listed(one, &step, &quote!(SPEC.#member)));
+    if def.steps.iter().all(|one| one.cfgs.is_empty()) {
+        return quote!(&[#(#members),*]);
+    }
+    let [filler, usize] = ["FILLER", "usize"].map(|name| runtime.item(name));
+    let cfgs: Vec<_> = def.steps.iter().map(|ListedStep { cfgs, .. }| quote!(#(#cfgs)*)).collect();
+    quote! {
+        {
+            const LEN: #usize = {
+                let mut len = 0;
+                #(#cfgs { len += 1; })*
+                len
+            };
+            const LIST: [#ty; LEN] = {
+                let mut list = [#filler.#member; LEN];
+                let mut at = 0;
+                #(#cfgs { list[at] = #members; at += 1; })*
+                let _ = at;
+                list
+            };
+            &LIST
+        }
+    }
+}
+
+/// An item of a listed step, shown at its path.
 fn listed(one: &ListedStep, step: &TokenStream, item: &TokenStream) -> TokenStream {
-    let ListedStep { cfgs, path } = one;
-    let value = at(quote!(<#path as #step>::#item), place(path));
-    quote!(#(#cfgs)* #value)
+    let path = &one.path;
+    // The path keeps its own places, so that an unknown module is shown at its segment.
+    let (start, end) = (at(quote!(<), place(path)), at(quote!(as #step>::#item), place(path)));
+    quote!(#start #path #end)
 }
 
 fn parameter(param: &Param, runtime: &Runtime) -> TokenStream {
@@ -79,12 +109,12 @@ fn parameter(param: &Param, runtime: &Runtime) -> TokenStream {
 
 fn fields(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> TokenStream {
     let Names { steps, params, .. } = names;
-    let step = runtime.item("Step");
+    let runner = runtime.item("Runner");
     let (name, doc, max_retries) = (&def.name, doc_text(&head.attrs), def.max_retries);
     let retry_delay = duration(runtime, def.retry_delay_ms);
     let max_parallel = option(runtime, def.max_parallel.map(|most| quote!(#most)));
     let durability = durability(runtime, def.durability.as_deref().unwrap_or("always"));
-    let runners = def.steps.iter().map(|one| listed(one, &step, &quote!(SPEC.runner)));
+    let runners = list(def, runtime, &quote!(#runner), &quote!(runner));
     quote! {
         name: #name,
         doc: #doc,
@@ -94,7 +124,7 @@ fn fields(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> Token
         durability: #durability,
         params: #params,
         steps: #steps,
-        runners: &[#(#runners),*],
+        runners: #runners,
     }
 }
 
@@ -110,7 +140,7 @@ fn judgement(def: &TaskDef, head: &Head, runtime: &Runtime, names: &Names) -> To
     let count_down = def.steps.iter().map(|one| {
         let cfgs = &one.cfgs;
         let call = at(quote!(guilty = #next(guilty, TEXT.text());), place(&one.path));
-        quote!(#(#cfgs)* #call)
+        if cfgs.is_empty() { call } else { quote!(#(#cfgs)* { #call }) }
     });
     let start = at(quote!(JUDGEMENT.start(TEXT.text())), head.ident.span());
     quote! {

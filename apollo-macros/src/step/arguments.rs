@@ -95,11 +95,13 @@ fn context_or_param(
     errors: &mut Errors,
 ) -> Option<Option<ArgKind>> {
     let param = arg.attrs.iter().find(|attr| attr.path().is_ident("param"));
-    for attr in &arg.attrs {
-        let lint = ["allow", "expect", "warn", "deny", "param"];
-        if !lint.iter().any(|name| attr.path().is_ident(name)) {
-            errors.on(attr, diag::parameter_attribute());
-        }
+    let foreign = |attr: &&syn::Attribute| {
+        attr.path().is_ident("cfg") || !(attr.path().is_ident("param") || is_for_compiler(attr))
+    };
+    if let Some(attr) = arg.attrs.iter().find(foreign) {
+        let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        errors.on(attr, diag::parameter_attribute(nearest(&name, ["param"]).is_some()));
+        return Some(None);
     }
     let dependency = |name: &Ident| {
         let name = name.unraw().to_string();
@@ -200,6 +202,13 @@ fn bind(
             errors.on(input.pat, diag::not_a_name());
         }
     }
+}
+
+/// Whether an attribute of a parameter stays on the function: levels of lints, and `cfg`, which
+/// is told as a mistake and must not become two.
+pub(crate) fn is_for_compiler(attr: &syn::Attribute) -> bool {
+    let names = ["allow", "expect", "warn", "deny", "forbid", "cfg"];
+    names.iter().any(|name| attr.path().is_ident(name))
 }
 
 fn is_context(ty: &syn::Type) -> bool {

@@ -13,8 +13,8 @@ pub(crate) enum Returned {
     Unit,
     /// A value.
     Plain { ty: syn::Type },
-    /// A type called `Result`, and its first two arguments where they are written.
-    Result { ty: syn::Type, value: Option<syn::Type>, error: Option<syn::Type> },
+    /// A type called `Result`, its first argument, and its second where it is written.
+    Result { ty: syn::Type, value: syn::Type, error: Option<syn::Type> },
 }
 
 pub(super) fn parse(output: &syn::ReturnType, errors: &mut Errors) -> Returned {
@@ -27,9 +27,11 @@ pub(super) fn parse(output: &syn::ReturnType, errors: &mut Errors) -> Returned {
         let mut types = types(&last.arguments);
         let (value, error) = (types.next(), types.next());
         drop(types);
-        if let Some(value) = &value {
-            owned(value, errors);
-        }
+        let Some(value) = value else {
+            errors.on(&ty, diag::result_of_what());
+            return Returned::Unit;
+        };
+        owned(&value, errors);
         return Returned::Result { ty: ty.clone(), value, error };
     }
     owned(&ty, errors);

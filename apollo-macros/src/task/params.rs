@@ -166,7 +166,7 @@ pub(crate) fn doc_text(attrs: &[syn::Attribute]) -> String {
             && let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &doc.value
         {
             let text = text.value();
-            lines.extend(text.lines().map(|line| line.trim().to_owned()));
+            lines.extend(text.split('\n').map(|line| line.trim().to_owned()));
         }
     }
     lines.join("\n").trim().to_owned()

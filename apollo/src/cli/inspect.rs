@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::exit::Failure;
 use super::find;
 use super::output::Screen;
-use super::run::shown_path;
 use super::text::{
-    Cell, Palette, Style, bytes, count, duration, escaped, first_line, listed, moment, table,
+    Cell, Palette, Style, bytes, count, duration, escaped, first_line, listed, moment, shown_path,
+    table,
 };
 use crate::id::RunId;
 use crate::inspect::{Live, Report, Standing, StepReport, Worker};

@@ -7,6 +7,8 @@
 //! then the reading of the command line, then one file a command, and `command` last, which chooses
 //! among them.
 
+#[cfg(test)]
+mod sample;
 mod text;
 pub mod exit;
 mod output;
@@ -26,7 +28,5 @@ mod graph;
 mod check;
 mod verify;
 mod command;
-#[cfg(test)]
-mod sample;
 
 pub use command::command_line;

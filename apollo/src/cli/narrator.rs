@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::output::Screen;
-use super::text::{Style, bytes, count, duration, escaped, first_line, status_style, time_of_day};
+use super::text::{
+    Style, bytes, count, duration, escaped, first_line, shown_path, status_style, time_of_day,
+};
 use crate::clock::{Clock as _, SystemClock};
 use crate::graph::Graph;
 use crate::observer::{Notice, Observer};
@@ -48,7 +50,7 @@ impl Observer for Recorder {
                 Err(error) => self.screen.note(Style::Bad, "error", &error.to_string()),
             },
             Notice::Warning(text) => self.screen.note(Style::Warn, "warning", text),
-            Notice::Line { .. } | Notice::Progress { .. } => {}
+            Notice::Log(_) | Notice::Line { .. } | Notice::Progress { .. } => {}
         }
     }
 }
@@ -56,6 +58,7 @@ impl Observer for Recorder {
 impl Observer for Narrator {
     fn notice(&self, notice: Notice<'_>) {
         match notice {
+            Notice::Log(path) => self.screen.line(&format!("log: {}", shown_path(path))),
             Notice::Record(record) => self.record(record),
             Notice::Line { step, line } => {
                 for line in line.lines() {

@@ -11,7 +11,9 @@ use super::exit::{Failure, STORAGE};
 use super::narrator::{Narrator, Recorder};
 use super::output::Screen;
 use super::signals::Listener;
-use super::text::{Palette, Style, duration, listed, moment, status_style, time_of_day};
+use super::text::{
+    Palette, Style, duration, listed, moment, shown_path, status_style, time_of_day,
+};
 use super::{plan, unfinished};
 use crate::cancel::Cancel;
 use crate::options::RunOptions;
@@ -130,13 +132,6 @@ fn counts(summary: &Summary) -> String {
             .map(|(number, word)| format!("{number} {word}")),
     );
     parts.join(", ")
-}
-
-/// A path as it is said from the working directory.
-pub(crate) fn shown_path(path: &Path) -> String {
-    let cwd = std::env::current_dir().ok();
-    let short = cwd.as_deref().and_then(|cwd| path.strip_prefix(cwd).ok());
-    super::text::escaped(&short.unwrap_or(path).to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

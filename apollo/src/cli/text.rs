@@ -6,6 +6,7 @@
 //! can neither move the cursor nor turn the direction of what stands beside it.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::state::Status;
@@ -220,6 +221,13 @@ pub(crate) fn meant<'a>(
 ) -> Option<&'a str> {
     let near = legal.into_iter().filter_map(|legal| Some((near(written, legal)?, legal)));
     near.min_by_key(|(distance, _legal)| *distance).map(|(_distance, legal)| legal)
+}
+
+/// A path as it is said from the working directory.
+pub(crate) fn shown_path(path: &Path) -> String {
+    let cwd = std::env::current_dir().ok();
+    let short = cwd.as_deref().and_then(|cwd| path.strip_prefix(cwd).ok());
+    escaped(&short.unwrap_or(path).to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 
@@ -65,6 +65,8 @@ struct Plan {
     fault: Fault,
     /// Where the number of operations is kept.
     count: Option<PathBuf>,
+    /// The first operation that met the fault.
+    met: Mutex<Option<(&'static str, PathBuf)>>,
 }
 
 /// How an operation goes on.
@@ -78,6 +80,7 @@ enum Verdict {
 struct CrashFile {
     disk: CrashDisk,
     below: Box<dyn DiskFile>,
+    path: PathBuf,
 }
 
 impl CrashDisk {
@@ -125,21 +128,27 @@ impl CrashDisk {
     }
 
     fn with(below: Arc<dyn Disk>, at: u64, fault: Fault, count: Option<PathBuf>) -> Self {
-        let (operations, syncs) = <_>::default();
-        Self { below, plan: Arc::new(Plan { operations, syncs, at, fault, count }) }
+        let (operations, syncs, met) = <_>::default();
+        Self { below, plan: Arc::new(Plan { operations, syncs, at, fault, count, met }) }
+    }
+
+    /// The first operation that met the fault: its name, and the file or directory.
+    #[must_use]
+    pub fn met(&self) -> Option<(&'static str, PathBuf)> {
+        self.plan.met.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Counts an operation that can't be done by half.
-    fn step(&self) -> io::Result<()> {
-        match self.judge(false)? {
+    fn step(&self, what: &'static str, path: &Path) -> io::Result<()> {
+        match self.judge(what, path, false)? {
             Verdict::Through => Ok(()),
             Verdict::Half(then) => Err(then()),
         }
     }
 
     /// Counts an operation and decides how it goes on.
-    fn judge(&self, divisible: bool) -> io::Result<Verdict> {
-        let Plan { operations, syncs: _, at, fault, count } = &*self.plan;
+    fn judge(&self, what: &'static str, path: &Path, divisible: bool) -> io::Result<Verdict> {
+        let Plan { operations, syncs: _, at, fault, count, met: first } = &*self.plan;
         let number = operations.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(path) = count {
             let text = format!("{number:020}\n");
@@ -149,6 +158,9 @@ impl CrashDisk {
         if !met {
             return Ok(Verdict::Through);
         }
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| (what, path.to_owned()));
+        drop(first);
         match fault {
             Fault::Kill => Err(kill()),
             Fault::KillTorn if divisible => Ok(Verdict::Half(Box::new(kill))),
@@ -188,14 +200,14 @@ impl Disk for CrashDisk {
             Open::Create => self.below.metadata(path).is_err(),
         };
         if creates {
-            self.step()?;
+            self.step("create", path)?;
         }
         let below = self.below.open(path, how)?;
-        Ok(Box::new(CrashFile { disk: self.clone(), below }))
+        Ok(Box::new(CrashFile { disk: self.clone(), below, path: path.to_owned() }))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("create_dir", path)?;
         self.below.create_dir(path)
     }
 
@@ -204,22 +216,22 @@ impl Disk for CrashDisk {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("rename", to)?;
         self.below.rename(from, to)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("remove_file", path)?;
         self.below.remove_file(path)
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("remove_dir_all", path)?;
         self.below.remove_dir_all(path)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("sync_dir", dir)?;
         self.plan.syncs.fetch_add(1, Ordering::SeqCst);
         self.below.sync_dir(dir)
     }
@@ -243,7 +255,7 @@ impl Disk for CrashDisk {
 
 impl DiskFile for CrashFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self.disk.judge(true)? {
+        match self.disk.judge("append", &self.path, true)? {
             Verdict::Through => self.below.append(bytes),
             Verdict::Half(then) => {
                 self.below.append(half(bytes))?;
@@ -253,7 +265,7 @@ impl DiskFile for CrashFile {
     }
 
     fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.disk.judge(true)? {
+        match self.disk.judge("write_at", &self.path, true)? {
             Verdict::Through => self.below.write_at(offset_bytes, bytes),
             Verdict::Half(then) => {
                 self.below.write_at(offset_bytes, half(bytes))?;
@@ -271,18 +283,18 @@ impl DiskFile for CrashFile {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.disk.step()?;
+        self.disk.step("sync", &self.path)?;
         self.disk.plan.syncs.fetch_add(1, Ordering::SeqCst);
         self.below.sync()
     }
 
     fn set_len(&mut self, len_bytes: u64) -> io::Result<()> {
-        self.disk.step()?;
+        self.disk.step("set_len", &self.path)?;
         self.below.set_len(len_bytes)
     }
 
     fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
-        self.disk.step()?;
+        self.disk.step("reserve", &self.path)?;
         self.below.reserve(offset_bytes, len_bytes)
     }
 

@@ -10,13 +10,13 @@
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
-#[cfg(feature = "cli")]
-mod ends;
-mod file;
 mod lines;
 mod reader;
-mod seal;
 mod writer;
+mod file;
+mod seal;
+#[cfg(feature = "cli")]
+mod ends;
 
 #[cfg(feature = "cli")]
 pub(crate) use ends::Ends;

@@ -92,7 +92,7 @@ pub enum ReadError {
     /// A record that had been synced is damaged.
     #[error(
         "the log `{}` is corrupt at line {line}, byte {offset_bytes}: {reason}; {because}; \
-         `repair` keeps the records before it",
+         put a copy of the log back, or start a fresh run",
         path.display()
     )]
     Corrupt {

@@ -109,7 +109,10 @@ mod tests {
 
     fn check<T: Serialize + DeserializeOwned>(value: &T, expected: Result<&str, &str>) {
         let seen = Output::encode(value).map(|output| output.bytes().to_vec());
-        let seen = seen.map_err(|error| crate::failure::StepError::from_error(&error).to_string());
+        let seen = seen.map_err(|error| match std::error::Error::source(&error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        });
         match (seen, expected) {
             (Ok(bytes), Ok(text)) => assert_eq!(String::from_utf8(bytes).unwrap(), text),
             (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),

@@ -6,9 +6,9 @@
 //! **Invariant:** a name in the directory is made of checked ids alone; what a record will say is
 //! there is durable before the store says that it is done.
 
+mod directory;
 mod artifact;
 mod capture;
-mod directory;
 mod lock;
 mod marker;
 mod output;

@@ -4,6 +4,8 @@
 
 pub mod asynchronous;
 pub mod changed;
+pub mod control;
 pub mod crashing;
 pub mod scripted;
 pub mod small;
+pub mod thousand;

@@ -1,0 +1,94 @@
+//! One process works on a task_id at a time.
+
+use apollo::{AdmissionError, LockError, RunError};
+use apollo_tests::child::{kill, output, pipelines, said, until};
+use apollo_tests::dir::Dir;
+use apollo_tests::log::judge;
+use apollo_tests::pipelines::control::{options, ran, script};
+use apollo_tests::pipelines::scripted::row;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
+
+fn begun(dir: &Dir) {
+    until("the step has begun", || dir.path().join("ran").exists().then_some(()));
+}
+
+#[test]
+fn the_second_process_exits_with_four_and_names_the_first() {
+    let dir = Dir::new("two");
+    script(&dir, "first", "hang");
+    let holder = pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
+    begun(&dir);
+    let second = output(&mut pipelines(PROGRAM, dir.path(), &["run", "row"]));
+    assert_eq!(second.status.code(), Some(4), "{}", said(&second));
+    assert!(said(&second).contains(&holder.id().to_string()), "{}", said(&second));
+    assert_eq!(ran(&dir), ["first 0"]);
+    script(&dir, "first.go", "");
+    let first = holder.wait_with_output().unwrap();
+    assert_eq!(first.status.code(), Some(0), "{}", said(&first));
+    judge(&dir.logs());
+}
+
+#[test]
+fn two_runs_in_one_process_do_not_meet() {
+    let dir = Dir::new("within");
+    script(&dir, "first", "hang");
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| row().run(&options(&dir)));
+        begun(&dir);
+        let second = row().run(&options(&dir));
+        let Err(RunError::Admission(AdmissionError::Lock {
+            source: LockError::Held { holder, .. },
+        })) = second
+        else {
+            panic!("{second:?}")
+        };
+        assert_eq!(holder.unwrap().pid, std::process::id());
+        script(&dir, "first.go", "");
+        first.join().unwrap().unwrap();
+    });
+    judge(&dir.logs());
+}
+
+#[test]
+fn two_that_start_at_once_share_one_run() {
+    let dir = Dir::new("race");
+    let run = || pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
+    let both = [run(), run()];
+    for child in both {
+        let ended = child.wait_with_output().unwrap();
+        assert!(matches!(ended.status.code(), Some(0 | 4)), "{}", said(&ended));
+    }
+    assert_eq!(ran(&dir), ["first 0", "second 0", "third 0"]);
+    dir.only_log();
+    judge(&dir.logs());
+}
+
+#[test]
+fn a_killed_holder_holds_nothing() {
+    let dir = Dir::new("killed");
+    script(&dir, "first", "hang");
+    let holder = pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
+    begun(&dir);
+    kill(holder);
+    script(&dir, "first", "");
+    row().run(&options(&dir)).unwrap();
+    assert_eq!(ran(&dir), ["first 0", "first 1", "second 0", "third 0"]);
+    judge(&dir.logs());
+}
+
+#[test]
+fn two_task_ids_do_not_wait_for_each_other() {
+    let dir = Dir::new("apart");
+    script(&dir, "first", "hang");
+    std::thread::scope(|scope| {
+        let one = scope.spawn(|| row().run(&options(&dir).task_id("one").unwrap()));
+        begun(&dir);
+        script(&dir, "first", "");
+        row().run(&options(&dir).task_id("two").unwrap()).unwrap();
+        script(&dir, "first.go", "");
+        one.join().unwrap().unwrap();
+    });
+    assert_eq!(dir.logs().len(), 2);
+    judge(&dir.logs());
+}

@@ -1,0 +1,6 @@
+use apollo::step;
+
+#[step]
+fn fetch();
+
+fn main() {}

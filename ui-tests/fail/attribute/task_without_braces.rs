@@ -1,0 +1,8 @@
+use apollo::{step, task};
+
+#[step]
+fn fetch() {}
+
+task! { steps: [fetch] }
+
+fn main() {}

@@ -1,0 +1,11 @@
+use apollo::{step, task};
+
+#[step]
+fn fetch() {}
+
+#[step(depends_on = [fetch::<u8>])]
+fn validate() {}
+
+task! { pub daily { steps: [fetch, validate] } }
+
+fn main() {}

@@ -1,0 +1,5 @@
+use apollo::task;
+
+task! { pub daily { steps: [] } }
+
+fn main() {}

@@ -1,0 +1,10 @@
+use apollo::step;
+
+struct Store;
+
+impl Store {
+    #[step]
+    fn fetch(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use apollo::step;
+
+#[step]
+pub struct RawFile;
+
+fn main() {}

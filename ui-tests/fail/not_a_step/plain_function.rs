@@ -1,0 +1,7 @@
+use apollo::task;
+
+fn fetch() {}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

@@ -1,0 +1,7 @@
+use apollo::task;
+
+struct RawFile;
+
+task! { pub daily { steps: [RawFile] } }
+
+fn main() {}

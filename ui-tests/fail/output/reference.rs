@@ -1,0 +1,10 @@
+use apollo::{step, task};
+
+#[step]
+fn fetch() -> &'static str {
+    "text"
+}
+
+task! { pub daily { steps: [fetch] } }
+
+fn main() {}

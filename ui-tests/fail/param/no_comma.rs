@@ -1,0 +1,8 @@
+use apollo::{step, task};
+
+#[step]
+fn fetch() {}
+
+task! { pub daily { params: { day: String limit: u32 }, steps: [fetch] } }
+
+fn main() {}

@@ -1,0 +1,8 @@
+#![allow(unused_variables)]
+
+use apollo::{Context, step};
+
+#[step]
+fn fetch(ctx: &Context, again: &Context) {}
+
+fn main() {}
