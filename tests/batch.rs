@@ -1,38 +1,93 @@
-//! Durability `batch`: a thread syncs late records and runs no step.
+//! Durability `batch`: synced late, written at once, and mixed with steps that sync.
 //!
-//! The story: that thread was the first to lead a commit, took itself for one that would run the
-//! only step that was ready, and woke nobody; the run hung before its first body, three times of
-//! three with a row of 4,000 steps and 64 workers.
+//! The story of the bug: the thread that syncs late may be the one that commits the start of a
+//! step. It runs no step itself, so it has to wake somebody who does, or the run sleeps for ever.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use apollo::{Notice, Observer, RunOptions};
-use apollo_tests::child::PATIENCE;
+use apollo::testing::{CrashDisk, Fault};
+use apollo::{RealDisk, Result, step, task};
+use apollo_tests::child::{PATIENCE, kill, pipelines, until};
 use apollo_tests::dir::Dir;
-use apollo_tests::log::judge;
-use apollo_tests::pipelines::small::late;
+use apollo_tests::log::{Log, judge};
+use apollo_tests::pipelines::control::{options, ran, script};
+use apollo_tests::pipelines::scripted::mixed;
+use apollo_tests::slow::SlowDisk;
 
-/// Holds the first commit up until every worker is there and waits.
-#[derive(Debug)]
-struct Slow;
+macro_rules! fan {
+    ($($name:ident)*) => {
+        $(
+            #[step]
+            fn $name() -> Result<()> {
+                Ok(())
+            }
+        )*
+        task! { each { max_parallel: 1, steps: [$($name),*] } }
+        task! { late { max_parallel: 1, durability: batch, steps: [$($name),*] } }
+    };
+}
 
-impl Observer for Slow {
-    fn notice(&self, notice: Notice<'_>) {
-        if matches!(notice, Notice::Record(record) if record.seq == 0) {
-            std::thread::park_timeout(Duration::from_millis(100));
-        }
+fan!(f00 f01 f02 f03 f04 f05 f06 f07 f08 f09 f10 f11 f12 f13 f14 f15 f16 f17 f18 f19);
+
+/// How often a run of a task syncs.
+fn syncs(task: &apollo::Task) -> u64 {
+    let dir = Dir::new("syncs");
+    let disk = Arc::new(CrashDisk::new(Arc::new(RealDisk), 0, Fault::Kill));
+    task.run(&options(&dir).disk(disk.clone())).unwrap();
+    judge(&dir.logs());
+    disk.syncs()
+}
+
+#[test]
+fn a_batch_is_synced_less_often() {
+    let (each, late) = (syncs(&each()), syncs(&late()));
+    println!("twenty steps: {each} syncs, {late} in batches");
+    assert!(each >= 20 && late <= 16, "{each} and {late}");
+}
+
+#[test]
+fn the_one_who_syncs_late_wakes_those_who_run() {
+    for round in 0..6 {
+        let dir = Dir::new("late");
+        // A body that ends while the late sync of its own start is under way.
+        script(&dir, "two", "hang");
+        let (told, ended) = channel();
+        let apollo = dir.apollo();
+        std::thread::spawn(move || {
+            let options = apollo::RunOptions::new().dir(apollo);
+            let slow = SlowDisk(Duration::from_millis(60));
+            told.send(mixed().run(&options.disk(Arc::new(slow))))
+        });
+        until("the step runs", || {
+            let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;
+            ran.contains("two").then_some(())
+        });
+        // Its output takes 60 ms more, and the late sync goes from 50 to 110 ms.
+        std::thread::park_timeout(Duration::from_millis(8 * round));
+        script(&dir, "two.go", "");
+        let result = ended.recv_timeout(PATIENCE).expect("the run sleeps for ever");
+        assert_eq!(result.unwrap().steps.len(), 4);
+        judge(&dir.logs());
     }
 }
 
 #[test]
-fn who_only_syncs_wakes_somebody_who_runs() {
-    for _ in 0..5 {
-        let dir = Dir::new("late");
-        let options = RunOptions::new().dir(dir.apollo()).observer(Arc::new(Slow));
-        let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || tell.send(late().run(&options).is_ok()));
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(true), "it hangs");
-        judge(&dir.logs());
-    }
+fn what_was_written_survives_the_end_of_the_process() {
+    let dir = Dir::new("written");
+    script(&dir, "three", "hang");
+    let program = env!("CARGO_BIN_EXE_pipelines");
+    let child = pipelines(program, dir.path(), &["run", "mixed"]).spawn().unwrap();
+    until("the third step runs", || {
+        let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;
+        ran.contains("three").then_some(())
+    });
+    kill(child);
+    script(&dir, "three", "");
+    mixed().run(&options(&dir)).unwrap();
+    assert_eq!(ran(&dir), ["one 0", "two 0", "three 0", "three 1", "four 0"]);
+    let log = Log::read(&dir.only_log());
+    assert_eq!(log.count("one", "STEP_END", "SUCCESS"), 1);
+    judge(&dir.logs());
 }

@@ -1,15 +1,19 @@
 //! The behaviour of Apollo: a file for each, all in this one binary.
 
+mod artifacts;
 mod batch;
 mod cancel;
 mod changed_graph;
+mod cli;
 mod crash;
 mod examples;
 mod format_compat;
+mod format_doc;
 mod lock;
 mod once;
 mod optional;
 mod params;
+mod readme;
 mod resume;
 mod retry;
 mod sync_count;

@@ -4,6 +4,8 @@
 //! `TRYBUILD=overwrite cargo test -p apollo-ui-tests` writes the texts anew; they are product text,
 //! so whoever does it reads the difference.
 
+#![expect(clippy::disallowed_methods, reason = "a test reads and writes its own files")]
+
 mod incremental;
 mod tidy;
 

@@ -206,7 +206,10 @@ impl Entry {
     pub(crate) fn path(&self, what: &str, form: &str, errors: &mut Errors) -> Option<syn::Path> {
         let tokens = self.tokens(form, errors)?;
         let path = syn::parse::Parser::parse2(syn::Path::parse_mod_style, tokens.clone());
-        path.map_err(|_| errors.on(tokens, diag::bad_value(&self.name, what, form))).ok()
+        if path.is_err() {
+            errors.on(tokens, diag::bad_value(&self.name, what, form));
+        }
+        path.ok()
     }
 
     /// Reads what stands between brackets or braces, and the whole value for an error.
@@ -291,7 +294,7 @@ const DAY_MS: u64 = 24 * 3_600_000;
 /// Shows milliseconds as people write them.
 pub(crate) fn show_ms(ms: u64) -> String {
     let units = [("d", DAY_MS), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
-    let unit = units.into_iter().find(|(_, unit_ms)| ms >= *unit_ms && ms % unit_ms == 0);
+    let unit = units.into_iter().find(|(_, unit_ms)| ms >= *unit_ms && ms.is_multiple_of(*unit_ms));
     unit.map_or_else(|| format!("{ms}ms"), |(unit, unit_ms)| format!("{}{unit}", ms / unit_ms))
 }
 

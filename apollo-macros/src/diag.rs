@@ -243,10 +243,6 @@ pub(crate) fn param_by_reference(ty: &str) -> String {
     format!("a parameter of the task is taken by reference\nhelp: write `&{ty}`")
 }
 
-pub(crate) fn param_str() -> &'static str {
-    "a parameter of the task can't be taken as `&str`\nhelp: write `&String`"
-}
-
 pub(crate) fn param_is_dependency(name: &str) -> String {
     format!(
         "`{name}` is a dependency of this step, so it can't be a parameter of the task\nhelp: \

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** no tokens, no spans: a mistake is indexes into what was given.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A step as the tokens show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,15 +43,12 @@ pub(crate) fn judge(nodes: &[Node]) -> Vec<Mistake> {
     let mut edges = Vec::new();
     for (node, Node { depends_on, .. }) in nodes.iter().enumerate() {
         let mut targets = Vec::new();
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         for (dependency, name) in depends_on.iter().enumerate() {
-            if seen.insert(name.as_str(), ()).is_some() {
-                twice.push(Mistake::Twice { node, dependency });
-                continue;
-            }
             match by_name.get(name.as_str()) {
-                Some(target) => targets.push(*target),
                 None => unknown.push(Mistake::Unknown { node, dependency }),
+                Some(_) if !seen.insert(name) => twice.push(Mistake::Twice { node, dependency }),
+                Some(target) => targets.push(*target),
             }
         }
         edges.push(targets);
@@ -99,6 +96,7 @@ fn cycles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
+#[expect(clippy::expect_used, reason = "an edge that ends nowhere is our bug")]
 fn at(flags: &mut [bool], index: usize) -> &mut bool {
     flags.get_mut(index).expect("an edge ends at a node of the graph")
 }
@@ -109,6 +107,9 @@ pub(crate) fn show_cycle<'a>(names: impl IntoIterator<Item = &'a str>) -> String
     names.extend(names.first().copied());
     names.join(" -> ")
 }
+
+#[cfg(test)]
+mod agreement;
 
 #[cfg(test)]
 mod tests {
@@ -147,7 +148,7 @@ mod tests {
         let (first, second) = (vec![0, 1], vec![2, 3]);
         check(
             "a: b; b: a c; c: d; d: c",
-            &[Mistake::Cycle { nodes: second }, Mistake::Cycle { nodes: first }],
+            &[Mistake::Cycle { nodes: first }, Mistake::Cycle { nodes: second }],
         );
     }
 

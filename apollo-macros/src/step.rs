@@ -18,7 +18,7 @@ use crate::attr::{self, Entry, Value};
 use crate::diag::{self, Errors};
 use crate::paths::Runtime;
 
-pub(crate) use arguments::{Arg, ArgKind, is_for_compiler, is_option};
+pub(crate) use arguments::{Arg, ArgKind, is_for_compiler, is_option, is_str};
 pub(crate) use dependencies::{Dependency, path_text};
 pub(crate) use retry::Retry;
 pub(crate) use returns::Returned;

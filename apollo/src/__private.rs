@@ -9,6 +9,7 @@ pub use core::result::Result;
 pub use core::time::Duration;
 pub use core::{column, concat, line, module_path, stringify};
 pub use inventory;
+pub use std::string::String;
 
 pub use crate::check::{Judged, Judgement, Mistake, edges, judge, next, table};
 pub use crate::context::{Context, Inputs};
@@ -24,7 +25,7 @@ pub use crate::returned::{
     ViaDisplay, ViaItself, ViaNothing,
 };
 pub use crate::step::{
-    Body, Codec, Dependency, FILLER, FunctionBody, FutureBody, Optional, ParamUse, Required,
-    Runner, Step, StepFuture, StepInfo, StepRef, StepSpec,
+    Body, CleanupBody, Codec, Dependency, FILLER, FunctionBody, FutureBody, Optional, ParamUse,
+    ProbeBody, Required, Runner, Step, StepFuture, StepInfo, StepRef, StepSpec,
 };
 pub use crate::task::{ParamInfo, Registered, Task, TaskInfo};

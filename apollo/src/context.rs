@@ -110,6 +110,16 @@ pub(crate) struct AttemptInfo {
 /// What an attempt can see and do.
 ///
 /// A step takes it as its argument `ctx: &Context`.
+///
+/// ```
+/// use apollo::{Context, Result, step};
+///
+/// #[step]
+/// fn measure(ctx: &Context) -> Result<u32> {
+///     ctx.log(format_args!("attempt {} of {}", ctx.retry_count() + 1, ctx.task_id()));
+///     Ok(17)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Context {
     info: AttemptInfo,
@@ -155,6 +165,17 @@ impl Context {
 
     /// A text that is the same for every attempt that does the same work:
     /// `task_id`, step id and input digest, joined by `/`.
+    ///
+    /// ```
+    /// # fn post(_key: &str, _text: &str) -> std::io::Result<()> { Ok(()) }
+    /// use apollo::{Context, Result, step};
+    ///
+    /// #[step]
+    /// fn order(ctx: &Context) -> Result<()> {
+    ///     // The other side drops a second request with the same key.
+    ///     Ok(post(&ctx.idempotency_key(), "ten boxes")?)
+    /// }
+    /// ```
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}/{}", self.info.task_id, self.info.step_id, self.info.input_digest)
@@ -171,6 +192,24 @@ impl Context {
     ///
     /// The file becomes visible, under [`Context::artifact_path`], when the step has succeeded;
     /// a failed attempt leaves nothing.
+    ///
+    /// ```
+    /// use std::io::Write as _;
+    ///
+    /// use apollo::{Artifact, Context, Result, step};
+    ///
+    /// #[step]
+    /// fn export(ctx: &Context) -> Result<Artifact> {
+    ///     let mut file = ctx.artifact("table.csv")?;
+    ///     writeln!(file, "hour,celsius")?;
+    ///     file.finish()
+    /// }
+    ///
+    /// #[step(depends_on = [export])]
+    /// fn count(ctx: &Context, export: &Artifact) -> Result<usize> {
+    ///     Ok(std::fs::read_to_string(ctx.artifact_path(export)?)?.lines().count())
+    /// }
+    /// ```
     ///
     /// # Errors
     /// When the name is not `[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}`, or the file can't be created.
@@ -191,6 +230,9 @@ impl Context {
     }
 
     /// The working directory of the run, `artifacts/<run>`; created when it is asked for first.
+    ///
+    /// All steps of the run share it, and Apollo syncs nothing in it: a step that leaves something
+    /// there has a `cleanup`, or overwrites. What others shall rely on is an artifact.
     ///
     /// # Errors
     /// When it can't be created.
@@ -213,6 +255,23 @@ impl Context {
 
     /// Whether the run is being stopped; a long body asks now and then, and returns an error.
     ///
+    /// ```
+    /// use apollo::{Context, Result, StepError, step};
+    ///
+    /// #[step]
+    /// fn crunch(ctx: &Context) -> Result<u64> {
+    ///     let mut sum = 0;
+    ///     for part in 0..100 {
+    ///         if ctx.is_cancelled() {
+    ///             return Err(StepError::new("stopped"));
+    ///         }
+    ///         sum += part;
+    ///         ctx.progress(part + 1, 100);
+    ///     }
+    ///     Ok(sum)
+    /// }
+    /// ```
+    ///
     /// A body that was told so and returns a value all the same is not recorded as SUCCESS.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -222,6 +281,20 @@ impl Context {
     /// Replaces what earlier attempts wrote elsewhere: `delete` is given the input digest of every
     /// attempt of this step in this run, this one's included, and removes what carries one of
     /// them; then `write` writes, carrying [`Context::input_digest`].
+    ///
+    /// ```
+    /// # fn delete(_tag: &str) -> apollo::Result<()> { Ok(()) }
+    /// # fn insert(_tag: &str) -> apollo::Result<u64> { Ok(2) }
+    /// use apollo::{Context, Result, step};
+    ///
+    /// #[step]
+    /// fn load(ctx: &Context) -> Result<u64> {
+    ///     ctx.replace_tagged(
+    ///         |tags| tags.iter().try_for_each(|tag| delete(&tag.to_string())),
+    ///         |tag| insert(&tag.to_string()),
+    ///     )
+    /// }
+    /// ```
     ///
     /// # Errors
     /// What the two functions return.
@@ -243,6 +316,21 @@ impl Context {
     /// the step's `on_unknown` decides: `rerun` (the default), `skip` or `fail`.
     ///
     /// Returns whether the effect happened now.
+    ///
+    /// ```
+    /// # fn mail(_text: &str) -> std::io::Result<()> { Ok(()) }
+    /// # fn sent_mails_have(_key: &str) -> bool { true }
+    /// use apollo::{Context, Result, step};
+    ///
+    /// fn was_sent(_ctx: &Context, key: &str) -> Result<bool> {
+    ///     Ok(sent_mails_have(key))
+    /// }
+    ///
+    /// #[step(probe = was_sent)]
+    /// fn tell(ctx: &Context) -> Result<bool> {
+    ///     ctx.once("done", || Ok(mail("the tables are done")?))
+    /// }
+    /// ```
     ///
     /// # Errors
     /// What the effect or the probe returns; a permanent error with `on_unknown = fail`.
@@ -285,7 +373,8 @@ impl Context {
     }
 }
 
-/// A file that a step left; a value to return, so that dependents can find it.
+/// A file that a step left; a value to return, so that dependents can find it. The example of
+/// [`Context::artifact`] shows both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// The step that left it.

@@ -213,10 +213,6 @@ impl Engine {
                 return;
             }
             let next = if may_run { core.runnable.pop_front() } else { None };
-            if !may_run && !core.runnable.is_empty() {
-                // It led the commit that started them, and somebody else has to run them.
-                self.shared.bell.notify_all();
-            }
             match next {
                 Some(start) => {
                     drop(core);

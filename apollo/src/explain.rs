@@ -8,10 +8,13 @@ use crate::check::{Judged, Judgement, Mistake, TOLD};
 use crate::step::StepInfo;
 use crate::suggest::near;
 
+/// The longest text, in bytes.
+const LONGEST: usize = 4096;
+
 /// The text that tells a task's mistakes.
 #[derive(Debug, Clone, Copy)]
 pub struct Message {
-    bytes: [u8; Message::LONGEST],
+    bytes: [u8; LONGEST],
     len: usize,
 }
 
@@ -21,12 +24,10 @@ pub struct Message {
     of bounds would be a compile error"
 )]
 impl Message {
-    const LONGEST: usize = 4096;
-
     /// Writes the message of a judgement; empty where there is no mistake.
     #[must_use]
     pub const fn of<const N: usize>(task: Judged<'_>, judgement: &Judgement<N>) -> Self {
-        let mut message = Self { bytes: [0; Self::LONGEST], len: 0 };
+        let mut message = Self { bytes: [0; LONGEST], len: 0 };
         let mut mistakes = judgement.mistakes();
         while let [mistake, rest @ ..] = mistakes {
             if message.len > 0 {
@@ -139,7 +140,7 @@ impl Message {
     const fn push(&mut self, text: &str) {
         let mut bytes = text.as_bytes();
         while let [byte, rest @ ..] = bytes
-            && self.len < Self::LONGEST
+            && self.len < LONGEST
         {
             self.bytes[self.len] = *byte;
             self.len += 1;

@@ -9,6 +9,16 @@ use crate::output::OutputError;
 /// Why an attempt failed.
 ///
 /// Made from any error by `?`; the message is the error and its sources, joined by `: `.
+///
+/// ```
+/// fn read() -> apollo::Result<String> {
+///     Ok(std::fs::read_to_string("/nowhere/at/all")?)
+/// }
+///
+/// let error = read().unwrap_err();
+/// assert!(!error.is_permanent(), "the file may come");
+/// assert!(error.message().contains("No such file"));
+/// ```
 pub struct StepError {
     message: String,
     permanent: bool,
@@ -24,6 +34,18 @@ impl StepError {
     }
 
     /// Makes an error that no retry can cure.
+    ///
+    /// ```
+    /// use apollo::{Result, StepError, step};
+    ///
+    /// #[step(retry = exponential)]
+    /// fn parse() -> Result<u32> {
+    ///     let text = "forty-two";
+    ///     text.parse().map_err(|error| StepError::permanent(format_args!("`{text}`: {error}")))
+    /// }
+    ///
+    /// assert!(parse().unwrap_err().is_permanent());
+    /// ```
     pub fn permanent(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), permanent: true }
     }

@@ -184,7 +184,6 @@ impl Graph {
 
     /// The number of steps.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "below; clippy does not see it in this order")]
     pub fn len(&self) -> usize {
         self.steps.len()
     }
@@ -226,6 +225,7 @@ impl Graph {
     }
 }
 
+#[expect(clippy::expect_used, reason = "the sentence below is true")]
 fn indices(len: usize) -> impl ExactSizeIterator<Item = StepIndex> + use<> {
     let len = u32::try_from(len).expect("a graph of 2^32 steps does not fit into memory");
     (0..len).map(StepIndex)

@@ -36,6 +36,28 @@ pub enum Notice<'a> {
 }
 
 /// Hears what a run tells; called from several threads, records in the order of the log.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use apollo::{Notice, Observer, RunOptions};
+///
+/// #[derive(Debug)]
+/// struct Printer;
+///
+/// impl Observer for Printer {
+///     fn notice(&self, notice: Notice<'_>) {
+///         match notice {
+///             Notice::Record(record) => println!("{} {}", record.seq, record.event.status()),
+///             Notice::Line { step, line } => println!("{step}: {line}"),
+///             Notice::Warning(text) => eprintln!("{text}"),
+///             _ => {}
+///         }
+///     }
+/// }
+///
+/// let options = RunOptions::new().observer(Arc::new(Printer));
+/// ```
 pub trait Observer: fmt::Debug + Send + Sync {
     /// Takes a notice. It should return soon: a commit may wait for it.
     fn notice(&self, notice: Notice<'_>);

@@ -75,6 +75,11 @@ impl RunOptions {
 
     /// Names the logical instance, instead of the task's name and its parameters' values.
     ///
+    /// ```
+    /// assert!(apollo::RunOptions::new().task_id("nightly-7").is_ok());
+    /// assert!(apollo::RunOptions::new().task_id("../nightly").is_err());
+    /// ```
+    ///
     /// # Errors
     /// [`NameError`] when it is not `[A-Za-z0-9._-]{1,128}` or starts with a dot.
     pub fn task_id(mut self, task_id: &str) -> Result<Self, NameError> {
@@ -89,6 +94,14 @@ impl RunOptions {
     }
 
     /// Runs this step and its descendants again; its unfinished ancestors are skipped.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), apollo::NameError> {
+    /// let options = apollo::RunOptions::new().resume_from("transform")?.skip("notify")?;
+    /// # drop(options);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`NameError`] when it can't be a step id.
@@ -125,6 +138,14 @@ impl RunOptions {
     }
 
     /// Lets this request stop the run.
+    ///
+    /// ```
+    /// use apollo::{Cancel, RunOptions};
+    ///
+    /// let stop = Cancel::new();
+    /// let options = RunOptions::new().cancel(stop.clone());
+    /// std::thread::spawn(move || stop.cancel()); // from wherever the wish to stop comes
+    /// ```
     pub fn cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self

@@ -3,10 +3,11 @@
 //! It is not [`Inputs`]: that holds the bytes. The traits here exist for the words that the
 //! compiler says when a parameter's type is wrong; expansions of `#[step]` call them.
 //!
-//! **Invariant:** a required step is taken as `&T` and an optional one as `Option<&T>`, nothing
-//! else, so a function can't forget that an optional step may have failed.
+//! **Invariant:** a required step is taken by reference and an optional one as an `Option` of it,
+//! nothing else, so a function can't forget that an optional step may have failed.
 
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::context::Context;
@@ -66,6 +67,32 @@ impl<'a, T> Receive<'a, Optional<T>> for Option<&'a T> {
     fn receive(slot: &'a Option<T>, _id: &str) -> Result<Self, StepError> {
         Ok(slot.as_ref())
     }
+}
+
+/// Also takes the value as what it lends: clippy asks for `&str` where a function needs no `&String`.
+macro_rules! lends {
+    ($([$($param:ident)?] $owned:ty => $lent:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a $(, $param)?> Receive<'a, Required<$owned>> for &'a $lent {
+            fn receive(slot: &'a Option<$owned>, id: &str) -> Result<Self, StepError> {
+                <&$owned as Receive<'a, Required<$owned>>>::receive(slot, id).map(|value| &**value)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<'a $(, $param)?> Receive<'a, Optional<$owned>> for Option<&'a $lent> {
+            fn receive(slot: &'a Option<$owned>, _id: &str) -> Result<Self, StepError> {
+                Ok(slot.as_deref())
+            }
+        }
+    )*};
+}
+
+lends! {
+    [] String => str;
+    [] Box<str> => str;
+    [] PathBuf => Path;
+    [T] Vec<T> => [T];
 }
 
 #[diagnostic::do_not_recommend]

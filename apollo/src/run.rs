@@ -85,6 +85,25 @@ impl Task {
     ///
     /// Returns when no body runs any longer, also after a failure.
     ///
+    /// ```
+    /// use apollo::{RunError, RunOptions, Status, StepError, step, task};
+    ///
+    /// #[step]
+    /// fn fetch() -> Result<u64, StepError> {
+    ///     Err(StepError::permanent("the source is gone"))
+    /// }
+    ///
+    /// task! { daily { steps: [fetch] } }
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("apollo-run-{}", std::process::id()));
+    /// match daily().run(&RunOptions::new().dir(&dir)) {
+    ///     Ok(summary) => println!("{}: {}", summary.task_id, summary.status),
+    ///     Err(RunError::Failed { summary }) => assert_eq!(summary.steps[0].1, Status::Failed),
+    ///     Err(other) => panic!("nothing is wrong with the disk: {other}"),
+    /// }
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::Admission`]: nothing was run, and the log is as it was. [`RunError::Failed`] and
     /// [`RunError::Stopped`]: all is on record. [`RunError::Engine`]: what was committed is on
@@ -100,6 +119,19 @@ impl Task {
     }
 
     /// Says what [`Task::run`] would do. Nothing is written and no lock is taken.
+    ///
+    /// ```
+    /// use apollo::{RunOptions, step, task};
+    ///
+    /// #[step]
+    /// fn fetch() {}
+    ///
+    /// task! { daily { steps: [fetch] } }
+    ///
+    /// let plan = daily().plan(&RunOptions::new().dir("/nowhere/at/all")).unwrap();
+    /// assert!(!plan.done && plan.run.is_none());
+    /// assert_eq!(plan.opening.unwrap().runs.len(), 1);
+    /// ```
     ///
     /// # Errors
     /// [`AdmissionError`] where [`Task::run`] would refuse.

@@ -79,7 +79,7 @@ pub type FunctionBody = fn(&Context, &Inputs) -> Result<Output, StepError>;
 /// The body of an `async fn`; the future stays on the thread that made it.
 pub type FutureBody = for<'a> fn(&'a Context, &'a Inputs) -> StepFuture<'a>;
 
-/// What a [`FutureBody`] returns.
+/// What the body of an `async fn` returns.
 pub type StepFuture<'a> = Pin<Box<dyn Future<Output = Result<Output, StepError>> + 'a>>;
 
 /// How a step's body is called.
@@ -91,15 +91,21 @@ pub enum Body {
     Future(FutureBody),
 }
 
+/// What undoes half-done work.
+pub type CleanupBody = fn(&Context) -> Result<(), StepError>;
+
+/// What answers whether an effect of `once` happened.
+pub type ProbeBody = fn(&Context, &str) -> Result<bool, StepError>;
+
 /// The functions of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Runner {
     /// What does the work.
     pub body: Body,
     /// What undoes half-done work before another attempt.
-    pub cleanup: Option<fn(&Context) -> Result<(), StepError>>,
+    pub cleanup: Option<CleanupBody>,
     /// What answers whether the effect of `once` with this key happened.
-    pub probe: Option<fn(&Context, &str) -> Result<bool, StepError>>,
+    pub probe: Option<ProbeBody>,
     /// Parses the step's parameters, so that a bad one is refused before anything runs.
     pub accepts: fn(&Params) -> Result<(), StepError>,
 }

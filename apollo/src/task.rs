@@ -76,6 +76,7 @@ impl Task {
     /// Where the description was not made by `task!`, and is wrong.
     #[doc(hidden)]
     #[must_use]
+    #[expect(clippy::expect_used, reason = "the compiler judged what stands here")]
     pub fn from_info(info: &'static TaskInfo) -> Self {
         let name = TaskName::parse(info.name).expect("`task!` takes only legal names");
         let graph = Graph::new(graph_steps(info)).expect("the compiler judged this graph");
@@ -130,6 +131,7 @@ fn graph_steps(info: &TaskInfo) -> Vec<GraphStep> {
     steps.map(|(step, runner)| graph_step(info, step, runner, &by_key)).collect()
 }
 
+#[expect(clippy::expect_used, reason = "the macro judged what stands here")]
 fn graph_step(
     info: &TaskInfo,
     step: &StepInfo,

@@ -2,6 +2,39 @@
 //!
 //! They stand in [`RunOptions::disk`](crate::RunOptions::disk) and
 //! [`RunOptions::clock`](crate::RunOptions::clock); the engine runs on them unmodified.
+//!
+//! A pipeline that dies at every operation of the disk, one after the other, and is finished by a
+//! second run each time:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use apollo::testing::{CrashDisk, Fault};
+//! use apollo::{RealDisk, RunOptions, Status, step, task};
+//!
+//! #[step]
+//! fn fetch() -> u64 {
+//!     7
+//! }
+//!
+//! #[step(depends_on = [fetch])]
+//! fn double(fetch: &u64) -> u64 {
+//!     fetch * 2
+//! }
+//!
+//! task! { doubled { steps: [fetch, double] } }
+//!
+//! let dir = std::env::temp_dir().join(format!("apollo-testing-{}", std::process::id()));
+//! let whole = CrashDisk::new(Arc::new(RealDisk), 0, Fault::Dead);
+//! doubled().run(&RunOptions::new().dir(dir.join("whole")).disk(Arc::new(whole.clone()))).unwrap();
+//! for at in 1..=whole.operations() {
+//!     let options = RunOptions::new().dir(dir.join(at.to_string()));
+//!     let disk = CrashDisk::new(Arc::new(RealDisk), at, Fault::Dead);
+//!     drop(doubled().run(&options.clone().disk(Arc::new(disk))));
+//!     assert_eq!(doubled().run(&options).unwrap().status, Status::Success, "dead at {at}");
+//! }
+//! # std::fs::remove_dir_all(&dir).unwrap();
+//! ```
 
 pub use crate::clock::SimClock;
 pub use crate::disk::{CrashDisk, CrashSpecError, Fault};

@@ -9,3 +9,4 @@ pub mod dir;
 pub mod folded;
 pub mod log;
 pub mod pipelines;
+pub mod slow;

@@ -27,7 +27,7 @@ pub mod good {
 
     /// Takes a parameter of the task.
     #[step]
-    pub fn with_date(#[param] task_date: &String) -> usize {
+    pub fn with_date(#[param] task_date: &str) -> usize {
         task_date.len()
     }
 }

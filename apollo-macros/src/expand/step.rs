@@ -9,7 +9,7 @@ use super::{durability, duration, option};
 use crate::attr::{show_ms, type_text};
 use crate::paths::{Runtime, at, fresh, ours, place, place_of_type};
 use crate::step::{
-    Arg, ArgKind, Function, Retry, Returned, StepDef, is_for_compiler, is_option, path_text,
+    Arg, ArgKind, Function, Retry, Returned, StepDef, is_for_compiler, is_option, is_str, path_text,
 };
 
 /// Expands a step.
@@ -116,7 +116,7 @@ fn info(def: &StepDef, path: &TokenStream, runtime: &Runtime) -> TokenStream {
     }
     let params = def.args.iter().filter_map(|arg| match &arg.kind {
         ArgKind::Param { name, value } => {
-            let ty = type_text(value);
+            let ty = if is_str(value) { "String".to_owned() } else { type_text(value) };
             Some(quote!(#param_use { name: #name, type_name: #ty }))
         }
         ArgKind::Context | ArgKind::Input { .. } => None,
@@ -273,7 +273,8 @@ fn accepts(def: &StepDef, runtime: &Runtime) -> Option<Vec<TokenStream>> {
     let value_trait = runtime.item("ParamValue");
     let checks = def.args.iter().filter_map(|arg| match &arg.kind {
         ArgKind::Param { name, value } => {
-            let check = quote!(<#value as #value_trait>::accepts(params, #name));
+            let kept = kept_as(value, runtime);
+            let check = quote!(<#kept as #value_trait>::accepts(params, #name));
             Some(at(check, place_of_type(value)))
         }
         ArgKind::Context | ArgKind::Input { .. } => None,
@@ -322,7 +323,8 @@ fn prepare(
         ArgKind::Context => (TokenStream::new(), at(quote!(_ctx), place)),
         ArgKind::Param { name, value } => {
             let value_trait = runtime.item("ParamValue");
-            let take = quote!(<#value as #value_trait>::take(_ctx, #name));
+            let kept = kept_as(value, runtime);
+            let take = quote!(<#kept as #value_trait>::take(_ctx, #name));
             let take = at(take, place_of_type(value));
             (quote!(let #slot = #take?;), at(quote!(&#slot), place))
         }
@@ -340,6 +342,11 @@ fn prepare(
             (load, at(taken, place))
         }
     }
+}
+
+/// The type that a parameter's value is kept as while the function has a reference to it.
+fn kept_as(value: &syn::Type, runtime: &Runtime) -> TokenStream {
+    if is_str(value) { runtime.item("String") } else { quote!(#value) }
 }
 
 /// What is done with the value of the call.

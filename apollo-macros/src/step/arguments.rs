@@ -22,6 +22,7 @@ pub(crate) struct Arg {
 
 /// What a parameter of the function is.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a step has few parameters")]
 pub(crate) enum ArgKind {
     /// `&Context`.
     Context,
@@ -157,10 +158,6 @@ fn task_param(
             return None;
         }
     };
-    if matches!(peel(&value), syn::Type::Path(path) if path.path.is_ident("str")) {
-        errors.on(&arg.ty, diag::param_str());
-        return None;
-    }
     let name = name.unraw().to_string();
     Some(ArgKind::Param { name: name.trim_start_matches('_').to_owned(), value })
 }
@@ -168,7 +165,7 @@ fn task_param(
 /// Binds values to dependencies.
 fn bind(
     inputs: &[Input<'_>],
-    args: &mut Vec<Arg>,
+    args: &mut [Arg],
     depends_on: &mut [Dependency],
     errors: &mut Errors,
 ) {
@@ -228,6 +225,11 @@ pub(super) fn peel(ty: &syn::Type) -> &syn::Type {
         syn::Type::Paren(paren) => peel(&paren.elem),
         other => other,
     }
+}
+
+/// Whether a type is `str`, which a parameter is taken as where it is kept as a `String`.
+pub(crate) fn is_str(ty: &syn::Type) -> bool {
+    matches!(peel(ty), syn::Type::Path(path) if path.path.is_ident("str"))
 }
 
 /// Whether a type is written as an `Option`.

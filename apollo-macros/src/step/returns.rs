@@ -8,6 +8,7 @@ use crate::diag::{self, Errors};
 
 /// What a step's function returns.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a step has one return type")]
 pub(crate) enum Returned {
     /// Nothing.
     Unit,

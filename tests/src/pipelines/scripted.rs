@@ -127,11 +127,11 @@ task! {
 }
 
 scripted!(one, durability = batch);
-scripted!(two, depends_on = [one]);
-scripted!(three, depends_on = [two], durability = batch);
+scripted!(two, depends_on = [one], durability = batch);
+scripted!(three, depends_on = [two]);
 scripted!(four, depends_on = [three]);
 
 task! {
     /// Steps of both durabilities in a row.
-    pub mixed { max_parallel: 2, steps: [one, two, three, four] }
+    pub mixed { max_parallel: 1, steps: [one, two, three, four] }
 }

@@ -70,27 +70,3 @@ macro_rules! long {
 }
 
 long!(v00 v01 v02 v03 v04 v05 v06 v07 v08 v09 v10 v11 v12 v13 v14 v15);
-
-macro_rules! batched {
-    ($first:ident $(, $before:ident $after:ident)* ; $($name:ident)*) => {
-        #[step(durability = batch)]
-        fn $first() {}
-        $(
-            #[step(depends_on = [$before], durability = batch)]
-            fn $after() {}
-        )*
-        task! {
-            /// A row of steps whose records are synced late, and a worker for each.
-            pub late { max_parallel: 40, steps: [$($name),*] }
-        }
-    };
-}
-
-batched!(
-    b00, b00 b01, b01 b02, b02 b03, b03 b04, b04 b05, b05 b06, b06 b07, b07 b08, b08 b09, b09
-    b10, b10 b11, b11 b12, b12 b13, b13 b14, b14 b15, b15 b16, b16 b17, b17 b18, b18 b19, b19
-    b20, b20 b21, b21 b22, b22 b23, b23 b24, b24 b25, b25 b26, b26 b27, b27 b28, b28 b29, b29
-    b30, b30 b31, b31 b32, b32 b33, b33 b34, b34 b35, b35 b36, b36 b37, b37 b38, b38 b39;
-    b00 b01 b02 b03 b04 b05 b06 b07 b08 b09 b10 b11 b12 b13 b14 b15 b16 b17 b18 b19 b20 b21
-    b22 b23 b24 b25 b26 b27 b28 b29 b30 b31 b32 b33 b34 b35 b36 b37 b38 b39
-);
