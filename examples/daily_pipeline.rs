@@ -64,6 +64,7 @@ task! {
             /// The day to work on.
             task_date: Date = "2010-07-04",
         },
+        graph: include_str!("daily_pipeline.graph.txt"),
         steps: [fetch_raw, validate, transform, notify],
     }
 }

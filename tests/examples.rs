@@ -118,6 +118,15 @@ fn days_that_fail_and_that_degrade_say_so() {
 }
 
 #[test]
+fn the_picture_in_the_documentation_is_what_the_program_draws() {
+    let dir = Dir::new("daily_pipeline");
+    let drawn = run(&dir, "daily_pipeline", None, &["graph"]);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let kept = std::fs::read_to_string(here.join("../examples/daily_pipeline.graph.txt")).unwrap();
+    assert_eq!(said(&drawn), kept, "`daily_pipeline graph` makes the file anew");
+}
+
+#[test]
 fn every_example_is_short_and_is_run_here() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = std::fs::read_to_string(here.join("examples.rs")).unwrap();

@@ -62,6 +62,7 @@ pub(crate) fn emit(function: &Function, docs: &str) -> TokenStream {
     quote! {
         #(#attrs)*
         #(#[doc = #docs])*
+        #[allow(rustdoc::private_intra_doc_links)]
         #vis #sig #body
     }
 }

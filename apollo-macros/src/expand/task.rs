@@ -32,6 +32,7 @@ pub(crate) fn task(def: &TaskDef, head: &Head, runtime: &Runtime) -> TokenStream
         #(#attrs)*
         #(#[doc = #docs])*
         #picture
+        #[allow(rustdoc::private_intra_doc_links)]
         #[must_use]
         #vis fn #ident() -> #task {
             const #steps: &[&#step_info] = #infos;
