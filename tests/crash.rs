@@ -117,13 +117,13 @@ fn killed_again_and_again_in_the_recovery_it_comes_to_the_same_end() {
 /// Whether an error says that storage failed, which is exit code 5.
 fn is_storage(result: &Result<Summary, RunError>) -> bool {
     use apollo::AdmissionError as Admission;
-    match result {
-        Err(RunError::Engine(EngineError::Log { .. } | EngineError::Store { .. })) => true,
-        Err(RunError::Admission(
-            Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. },
-        )) => true,
-        _ => false,
-    }
+    matches!(
+        result,
+        Err(RunError::Engine(EngineError::Log { .. } | EngineError::Store { .. })
+            | RunError::Admission(
+                Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. }
+            ))
+    )
 }
 
 /// What may fail without ending the epoch: it only tidies up, names the holder of a lock, captures a

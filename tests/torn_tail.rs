@@ -60,7 +60,7 @@ fn nuls_and_rubbish_behind_the_last_record_are_a_torn_tail() {
     {
         fs::write(&log, [bytes.clone(), tail].concat()).unwrap();
         row().run(&options(&dir)).unwrap();
-        judge(&[log.clone()]);
+        judge(std::slice::from_ref(&log));
     }
 }
 
