@@ -27,7 +27,7 @@ fn primes(#[param] limit: &u32) -> Vec<u32> {
 
 /// Adds them up.
 #[step(depends_on = [primes])]
-fn sum(ctx: &Context, primes: &Vec<u32>) -> u32 {
+fn sum(ctx: &Context, primes: &[u32]) -> u32 {
     let sum = primes.iter().sum();
     ctx.log(format_args!("{} primes, {sum} together", primes.len()));
     sum

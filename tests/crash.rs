@@ -121,7 +121,7 @@ fn is_storage(result: &Result<Summary, RunError>) -> bool {
         result,
         Err(RunError::Engine(EngineError::Log { .. } | EngineError::Store { .. })
             | RunError::Admission(
-                Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. }
+                Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. },
             ))
     )
 }

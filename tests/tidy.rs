@@ -110,8 +110,8 @@ fn code(text: &str) -> String {
             closes.map_or(rest.len(), |at| at + 2)
         } else if rest.starts_with("'\"'") || rest.starts_with("'\\'") {
             3
-        } else if let Some(letter) = rest.strip_prefix("'\\") {
-            letter.find('\'').map_or(1, |at| at + 3)
+        } else if let Some(escaped) = rest.strip_prefix("'\\") {
+            escaped.find('\'').map_or(1, |at| at + 3)
         } else {
             0
         };

@@ -140,3 +140,13 @@ fn a_log_that_is_removed_replaced_cut_or_written_by_another_is_noticed() {
         fs::File::options().append(true).open(log).unwrap().write_all(b"x\n").unwrap();
     });
 }
+
+#[test]
+fn the_limit_on_file_sizes_is_an_error_and_a_torn_line() {
+    let dir = Dir::new("limit");
+    let mut limited = pipelines("sh", dir.path(), &["-c", "ulimit -f 4; exec \"$0\" run row"]);
+    let said = said(&output(limited.arg(PROGRAM)));
+    assert!(said.contains("the log failed"), "{said}");
+    row().run(&options(&dir)).unwrap();
+    judge(&dir.logs());
+}

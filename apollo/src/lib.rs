@@ -2,13 +2,13 @@
 //!
 //! Pipelines on one machine that finish whatever happens to them.
 //!
-//! A pipeline is a set of functions with `#[step]` and a list of them in `task!`. If the graph is wrong,
-//! it does not compile. If the process dies, by `kill -9`, a power cut or a full disk, starting it again
-//! finishes the work: nothing that was recorded as done is done again, what was half done is cleaned up
-//! and redone. All that happened is in one append-only file of JSON lines.
+//! A pipeline is a set of functions with `#[step]` and a list of them in `task!`. If the graph is
+//! wrong, it does not compile. If the process dies, by `kill -9`, a power cut or a full disk,
+//! starting it again finishes the work: nothing that was recorded as done is done again, what was
+//! half done is cleaned up and redone. All that happened is in one append-only file of JSON lines.
 //!
-//! It is not a scheduler of dates, not a cluster, and not a data framework: one process on one machine
-//! works on a run, and what a step returns is a value of yours.
+//! It is not a scheduler of dates, not a cluster, and not a data framework: one process on one
+//! machine works on a run, and what a step returns is a value of yours.
 //!
 //! # A first pipeline
 //!
@@ -23,7 +23,7 @@
 //!
 //! /// Adds them up.
 //! #[step(depends_on = [fetch])]
-//! fn total(fetch: &Vec<u64>) -> u64 {
+//! fn total(fetch: &[u64]) -> u64 {
 //!     fetch.iter().sum()
 //! }
 //!
@@ -41,7 +41,7 @@
 //! // The same call again finds that the work is done, and runs nothing.
 //! let again = sums().run(&options)?;
 //! assert!(again.already_done);
-//! assert_eq!(total(&vec![1, 2]), 3, "a step stays a function");
+//! assert_eq!(total(&[1, 2]), 3, "a step stays a function");
 //! # std::fs::remove_dir_all(&dir).unwrap();
 //! # Ok(())
 //! # }
@@ -52,21 +52,24 @@
 //!
 //! # Steps and their inputs
 //!
-//! `depends_on` holds paths of steps, of this module, another one or another crate. What the step returns
-//! comes in by the parameter's name, as `&T`; `depends_on = [other::load as raw]` gives it another name.
-//! A dependency whose value is not wanted is simply not a parameter.
+//! `depends_on` holds paths of steps, of this module, another one or another crate. What the step
+//! returns comes in by the parameter's name, as `&T` (`&str`, `&[T]` and `&Path` will do for a
+//! `String`, a `Vec<T>` and a `PathBuf`); `depends_on = [other::load as raw]` gives it another
+//! name. A dependency whose value is not wanted is simply not a parameter.
 //!
-//! - A step returns a value that serde can write and read, or a `Result` of one; `()` is a value, too.
-//!   Dependents get the value as it was read back, so the first run and a resumed one see the same.
-//! - An error is anything that can be shown. [`StepError::permanent`] says that a retry is no use. A panic
-//!   is an error.
-//! - `ctx: &Context` is the attempt: who it is, where its files go, whether it should stop: [`Context`].
+//! - A step returns a value that serde can write and read, or a `Result` of one; `()` is a value,
+//!   too. Dependents get the value as it was read back, so the first run and a resumed one see the
+//!   same.
+//! - An error is anything that can be shown. [`StepError::permanent`] says that a retry is no use.
+//!   A panic is an error.
+//! - `ctx: &Context` is the attempt: who it is, where its files go, whether it should stop:
+//!   [`Context`].
 //! - Big data does not go through values: write a file and return its [`Artifact`].
 //!
 //! # Optional steps
 //!
-//! An `optional` step may fail and the task succeeds without it, *degraded*. Those who use its value have
-//! to take it as an `Option`, or it does not compile.
+//! An `optional` step may fail and the task succeeds without it, *degraded*. Those who use its
+//! value have to take it as an `Option`, or it does not compile.
 //!
 //! ```
 //! use apollo::{step, task};
@@ -94,16 +97,16 @@
 //!
 //! # Parameters
 //!
-//! A task declares its parameters with types, and a step takes one with `#[param]`. Values come as text,
-//! from `--task-date 2010-03-14` or [`RunOptions::param`], and are parsed before anything runs. A task_id
-//! is the task's name and its parameters' values, so each value has runs of its own. Parameters are frozen
-//! in the first header: a resume does not compute them again.
+//! A task declares its parameters with types, and a step takes one with `#[param]`. Values come as
+//! text, from `--task-date 2010-03-14` or [`RunOptions::param`], and are parsed before anything
+//! runs. A task_id is the task's name and its parameters' values, so each value has runs of its
+//! own. Parameters are frozen in the first header: a resume does not compute them again.
 //!
 //! ```
 //! use apollo::{RunOptions, step, task};
 //!
 //! #[step]
-//! fn greet(#[param] name: &String, #[param] times: &u32) -> String {
+//! fn greet(#[param] name: &str, #[param] times: &u32) -> String {
 //!     format!("hello {name} ").repeat(*times as usize)
 //! }
 //!
@@ -128,17 +131,17 @@
 //! # }
 //! ```
 //!
-//! `secret token: String` declares one of which only the name is ever written down. It enters no digest,
-//! and a resume has to be given it again.
+//! `secret token: String` declares one of which only the name is ever written down. It enters no
+//! digest, and a resume has to be given it again.
 //!
 //! # Failing, retrying, being killed
 //!
 //! `retry = fixed` and `retry = exponential` take number and delay from the task, and
-//! `retry(exponential, max = 5, delay = "10s", cap = "5m", jitter)` says them itself. Waits survive a
-//! crash: only the rest is waited.
+//! `retry(exponential, max = 5, delay = "10s", cap = "5m", jitter)` says them itself. Waits survive
+//! a crash: only the rest is waited.
 //!
-//! An attempt that has any predecessor in the run begins with the step's `cleanup`, a function that takes
-//! away what the other one may have left. It may run many times and find nothing.
+//! An attempt that has any predecessor in the run begins with the step's `cleanup`, a function that
+//! takes away what the other one may have left. It may run many times and find nothing.
 //!
 //! ```
 //! use apollo::{Context, Result, step};
@@ -162,40 +165,21 @@
 //!
 //! # Asynchronous steps
 //!
-//! With the feature `async` a step may be an `async fn`. It runs on tokio, on its attempt's own thread, so
-//! its future need not be `Send`; it is dropped at its `timeout` and when the run is stopped. At most
-//! `max_parallel` steps run at once, of both kinds. From asynchronous code, `Task::run_async` runs a task.
+//! With the feature `async` a step may be an `async fn`. It runs on tokio, on its attempt's own
+//! thread, so its future need not be `Send`; it is dropped at its `timeout` and when the run is
+//! stopped. At most `max_parallel` steps run at once, of both kinds. From asynchronous code,
+//! `Task::run_async` runs a task.
 //!
-//! # What a step can say
+//! # What a step and a task can say
 //!
-//! | option of `#[step]` | meaning |
-//! | --- | --- |
-//! | `depends_on = [fetch, other::load as raw]` | what has to be done first, and whose values come in |
-//! | `optional` | the task succeeds without it |
-//! | `retry = exponential`, `retry(fixed, max = 3, delay = "1s")` | tries again after a failure |
-//! | `timeout = "10m"` | ends an attempt; for `async fn` |
-//! | `cleanup = undo` | runs first in an attempt that has a predecessor |
-//! | `probe = was_sent`, `on_unknown = skip` | what [`Context::once`] does when a crash left it unknown |
-//! | `version = 2` | the step means something else now: a resume runs it again |
-//! | `id = "load"`, `renamed_from = "old"` | its id in the log; the id it had before |
-//! | `durability = batch` | its records may be synced a little late |
-//! | `crate = renamed_apollo` | the path of this crate, where it has another name |
-//!
-//! | option of `task!` | meaning |
-//! | --- | --- |
-//! | `steps: [fetch, other::load]` | all steps, each once |
-//! | `params: { day: Date = "2010-07-04", secret token: String }` | the parameters |
-//! | `max_retries: 3`, `retry_delay: "10s"` | for steps whose `retry` does not say |
-//! | `max_parallel: 4` | how many steps run at once; the number of CPUs otherwise |
-//! | `durability: batch` | for steps that do not say |
-//!
-//! `isolate`, `command`, `limit` and `when` are refused by name: they will come with a later version.
+//! All options are listed with [`macro@step`] and [`task!`]. `isolate`, `command`, `limit` and
+//! `when` are refused by name: they will come with a later version.
 //!
 //! # Testing a pipeline
 //!
 //! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). The feature
-//! `testing` has doubles for the disk, which fails or dies at the operation that a test chooses, and for the
-//! clock: see the module `testing`.
+//! `testing` has doubles for the disk, which fails or dies at the operation that a test chooses,
+//! and for the clock: see the module `testing`.
 //!
 //! # Features
 //!
@@ -210,11 +194,11 @@
 //!
 //! # What is guaranteed
 //!
-//! A body runs at least once, its success is recorded exactly once. A record that was acknowledged is not
-//! lost by a crash or a power cut. A body starts after its start is durable, a dependent after the ends of
-//! all that it needs are. A crash costs at most the attempts that were open. Two processes never work on
-//! one run. If the log can't be written, the run stops. The log itself is described, byte by byte, in
-//! `docs/format.md` of the repository.
+//! A body runs at least once, its success is recorded exactly once. A record that was acknowledged
+//! is not lost by a crash or a power cut. A body starts after its start is durable, a dependent
+//! after the ends of all that it needs are. A crash costs at most the attempts that were open. Two
+//! processes never work on one run. If the log can't be written, the run stops. The log itself is
+//! described, byte by byte, in `docs/format.md` of the repository.
 
 mod id;
 mod digest;
@@ -263,48 +247,8 @@ mod entry;
 pub mod __private;
 
 pub use admission::{AdmissionError, Plan};
-/// The options are listed in the [crate's documentation](crate#what-a-step-can-say).
-///
-/// ```
-/// use apollo::{Context, Result, step};
-///
-/// #[step]
-/// fn fetch(ctx: &Context) -> Result<u64> {
-///     ctx.log("fetching");
-///     Ok(7)
-/// }
-///
-/// #[step(depends_on = [fetch], optional, retry(fixed, max = 2, delay = "1s"))]
-/// fn publish(fetch: &u64) -> Result<(), std::fmt::Error> {
-///     assert_eq!(*fetch, 7);
-///     Ok(())
-/// }
-/// ```
 #[cfg(feature = "macros")]
-pub use apollo_macros::step;
-/// It becomes a function of the task's name that gives the [`Task`]. The options are listed in the
-/// [crate's documentation](crate#what-a-step-can-say).
-///
-/// ```
-/// use apollo::{step, task};
-///
-/// #[step]
-/// fn fetch() {}
-///
-/// task! {
-///     /// Fetches.
-///     pub daily {
-///         max_retries: 3,
-///         retry_delay: "10s",
-///         params: { task_date: apollo::Date = "2010-07-04" },
-///         steps: [fetch],
-///     }
-/// }
-///
-/// assert_eq!(daily().name().as_str(), "daily");
-/// ```
-#[cfg(feature = "macros")]
-pub use apollo_macros::task;
+pub use apollo_macros::{step, task};
 pub use cancel::Cancel;
 #[cfg(feature = "cli")]
 pub use cli::{command_line, exit};

@@ -1,6 +1,6 @@
 //! What comes into a step's function: the values of its dependencies and the task's parameters.
 //!
-//! It is not [`Inputs`]: that holds the bytes. The traits here exist for the words that the
+//! It is not `Inputs`: that holds the bytes. The traits here exist for the words that the
 //! compiler says when a parameter's type is wrong; expansions of `#[step]` call them.
 //!
 //! **Invariant:** a required step is taken by reference and an optional one as an `Option` of it,

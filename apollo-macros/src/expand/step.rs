@@ -430,12 +430,13 @@ fn retry_text(retry: &Retry) -> String {
     text
 }
 
-/// A link to a step's function, shown by its last name.
+/// A link to a step's function; in this form it stays a plain name where the documentation has no
+/// page for a private one.
 pub(super) fn link(path: &syn::Path) -> String {
-    format!("[`{}`](fn@{})", last_name(path), path_text(path))
+    format!("[`{}()`]", path_text(path))
 }
 
-pub(super) fn last_name(path: &syn::Path) -> String {
+fn last_name(path: &syn::Path) -> String {
     path_text(path).rsplit("::").next().unwrap_or_default().to_owned()
 }
 

@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM become a request to stop; a second one kills at once.
+//! SIGINT and SIGTERM become a request to stop; a second one kills at once. SIGXFSZ becomes the
+//! error of the write that met the limit on file sizes.
 //!
 //! It is not part of the library: only a program that handed its command line over comes here.
 //!
@@ -7,9 +8,11 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use rustix::process::Signal;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::{emulate_default_handler, exit};
 
@@ -32,6 +35,8 @@ impl Listener {
     /// What the system says.
     pub(crate) fn start(cancel: Cancel, screen: Arc<Screen>) -> io::Result<Self> {
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        // Whether it came does not matter, only that it no longer kills.
+        flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)))?;
         let first = Arc::new(AtomicI32::new(0));
         let this = Self { handle: signals.handle(), first: Arc::clone(&first) };
         let listen = move || {

@@ -310,9 +310,11 @@ fn ready_steps_start_in_the_order_of_declaration() {
     let rows: Vec<Row> = vec![(&[], false, 0, Succeeds); 6];
     let mut play = Play::new(&rows, 1);
     play.work(1, |_| 0);
-    let started: Vec<_> =
-        play.story.iter().filter_map(|word| word.strip_suffix(" RUNNING")).collect();
-    assert_eq!(started, ["", "s0", "s1", "s2", "s3", "s4", "s5"], "the epoch, then its steps");
+    let started: Vec<_> = play.story.iter().filter(|word| word.ends_with(" RUNNING")).collect();
+    assert_eq!(
+        started[1..].iter().map(|word| word.as_str()).collect::<Vec<_>>(),
+        ["s0 RUNNING", "s1 RUNNING", "s2 RUNNING", "s3 RUNNING", "s4 RUNNING", "s5 RUNNING"]
+    );
 }
 
 #[test]

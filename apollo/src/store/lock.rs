@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often it asks.
 const INTERVAL: Duration = Duration::from_millis(20);
 
+/// The least that a try is apart from the next one, whatever the clock says.
+const MOMENT: Duration = Duration::from_millis(1);
+
 /// Who works on a task_id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
@@ -165,15 +168,17 @@ fn read_holder(disk: &dyn Disk, path: &Path) -> Option<Holder> {
     serde_json::from_slice(&read_all(disk, path).ok()?).ok()
 }
 
+/// Lets some time pass before the lock is tried again.
 fn pause(clock: &dyn Clock) {
     let until = clock.monotonic() + INTERVAL;
     loop {
         let left = until.saturating_sub(clock.monotonic());
-        let block = clock.block_for(left);
-        if left.is_zero() || block.is_zero() {
+        if left.is_zero() {
             return;
         }
-        std::thread::park_timeout(block);
+        // The holder is a process that lives by its own clock: even where this one jumps, it is
+        // given a moment.
+        std::thread::park_timeout(clock.block_for(left).max(MOMENT));
     }
 }
 
