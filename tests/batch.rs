@@ -58,7 +58,7 @@ fn the_one_who_syncs_late_wakes_those_who_run() {
         std::thread::spawn(move || {
             let options = apollo::RunOptions::new().dir(apollo);
             let slow = TestDisk::slow(Duration::from_millis(60));
-            told.send(mixed().run(&options.disk(slow)))
+            drop(told.send(mixed().run(&options.disk(slow))));
         });
         until("the step runs", || {
             let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;
