@@ -75,6 +75,7 @@ fn reading_commands_change_no_byte_not_even_of_a_live_run() {
         logs.map(|one| one.unwrap().metadata().unwrap().modified().unwrap()).collect::<Vec<_>>()
     };
     let stamps = times();
+    check(&dir, &["run", "row", "--dry-run"], 0, &["a process works on it now"]);
     for args in [
         &["run", "row", "--dry-run"][..],
         &["inspect", "row"],

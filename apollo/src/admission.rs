@@ -22,7 +22,7 @@ use crate::record::{
     Attempt, End, Event, FailReason, Header, HeaderStep, Record, RecordError, SCHEMA,
 };
 use crate::replay::{RunState, StepState};
-use crate::store::{Holder, LockError, Store, StoreError, TaskLock};
+use crate::store::{Holder, Liveness, LockError, Store, StoreError, TaskLock};
 use crate::task::{ParamInfo, Task};
 use crate::verdict::Comparison;
 
@@ -246,7 +246,7 @@ pub(crate) fn plan(task: &Task, options: &RunOptions) -> Result<Plan, AdmissionE
     let params = resolved(task, &given, &state)?;
     let params = recorded(task, &params);
     let done = state.is_success() && options.choices.resume_from.is_none();
-    let opening = match (&newest, &store) {
+    let mut opening = match (&newest, &store) {
         _ if done => None,
         (Some(run), Some(store)) => Some(judge(task, options, store, run, &state)?),
         (None, _) | (_, None) => {
@@ -254,6 +254,12 @@ pub(crate) fn plan(task: &Task, options: &RunOptions) -> Result<Plan, AdmissionE
             Some(fresh.map_err(|source| AdmissionError::Refused { source })?)
         }
     };
+    if let (Some(opening), Some(store)) = (&mut opening, &store)
+        && matches!(store.holder_of(&task_id), Ok(Liveness::Running(_)))
+    {
+        let warning = "a process works on it now, so this is what would be left if it died";
+        opening.warnings.push(warning.to_owned());
+    }
     Ok(Plan { task_id, run: newest, state, done, opening, params })
 }
 

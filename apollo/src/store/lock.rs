@@ -38,7 +38,6 @@ pub struct Holder {
 }
 
 /// Whether anybody works on a task_id.
-#[cfg(any(test, feature = "cli"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Liveness {
     /// Somebody does: who, where that can be read.
@@ -124,7 +123,6 @@ impl Store {
     ///
     /// # Errors
     /// What the disk says when that can't be told.
-    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn holder_of(&self, task_id: &TaskId) -> io::Result<Liveness> {
         let path = self.lock_path(task_id);
         let mut file = match self.disk().open(&path, Open::Read) {

@@ -19,10 +19,8 @@ pub(crate) use artifact::ArtifactLost;
 pub(crate) use artifact::Staged;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
-#[cfg(any(test, feature = "cli"))]
-pub(crate) use lock::Liveness;
-pub(crate) use lock::TaskLock;
 pub use lock::{Holder, LockError};
+pub(crate) use lock::{Liveness, TaskLock};
 #[cfg(test)]
 pub(crate) use output::OutputLost;
 
