@@ -12,7 +12,9 @@ use std::sync::Arc;
 use crate::digest::Digest;
 use crate::failure::StepError;
 use crate::id::{RunId, TaskId};
-use crate::log::{LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, UnsealedLog};
+use crate::log::{
+    LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, Tail, UnsealedLog,
+};
 use crate::opening::{Opening, Refusal, open};
 use crate::options::RunOptions;
 use crate::params::{ParamError, Params};
@@ -122,6 +124,7 @@ pub(crate) struct Done {
     pub(crate) run: RunId,
     pub(crate) state: RunState,
     pub(crate) graph_differs: bool,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A run to be worked on.
@@ -186,14 +189,13 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     let state = found.as_ref().map(|found| found.state.clone()).unwrap_or_default();
     check_owner(task, &task_id, &state)?;
     let params = resolved(task, &given, &state)?;
-    if let Some(found) = &found
-        && state.is_success()
-        && options.choices.resume_from.is_none()
-    {
-        let graph_differs = !Comparison::new(task.graph(), &state).is_same();
-        let run = found.run.clone();
-        return Ok(Admission::Done(Box::new(Done { store, task_id, run, state, graph_differs })));
-    }
+    let found = match found {
+        Some(found) if state.is_success() && options.choices.resume_from.is_none() => {
+            let done = done(task, store, task_id, found)?;
+            return Ok(Admission::Done(Box::new(done)));
+        }
+        found => found,
+    };
     let run = match &found {
         Some(found) => found.run.clone(),
         None => store.new_run(&task_id, now).map_err(store_error)?,
@@ -381,6 +383,18 @@ fn find(store: &Store, run: RunId) -> Result<Found, AdmissionError> {
         .scan(&mut |record| state.apply(&record).map_err(|error| error.message))
         .map_err(read)?;
     Ok(Found { run, state, log, scan })
+}
+
+/// A run that is done; a torn tail behind its last record is cut off, as in any other run.
+fn done(task: &Task, store: Store, task_id: TaskId, found: Found) -> Result<Done, AdmissionError> {
+    let (run, state) = (found.run.clone(), found.state.clone());
+    let graph_differs = !Comparison::new(task.graph(), &state).is_same();
+    let mut warnings = Vec::new();
+    if matches!(found.scan.tail, Tail::Torn { .. }) {
+        let (_log, file) = seal(found, &mut warnings)?;
+        file.close().map_err(|source| AdmissionError::Log { source })?;
+    }
+    Ok(Done { store, task_id, run, state, graph_differs, warnings })
 }
 
 fn seal(found: Found, warnings: &mut Vec<String>) -> Result<(LogWriter, LogFile), AdmissionError> {

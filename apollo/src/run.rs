@@ -113,7 +113,10 @@ impl Task {
     /// With durability `always`, what the summary says survives a power cut.
     pub fn run(&self, options: &RunOptions) -> Result<Summary, RunError> {
         match admission::admit(self, options)? {
-            Admission::Done(done) => Ok(done.summary()),
+            Admission::Done(done) => {
+                tell_warnings(options, &done.warnings);
+                Ok(done.summary())
+            }
             Admission::Work(work) => self.work(options, *work),
         }
     }
@@ -168,8 +171,8 @@ impl Task {
         let attempts_before = attempts(&state);
         if let Some(observer) = &options.observer {
             observer.notice(Notice::Log(&log_path));
-            work.warnings.iter().for_each(|warning| observer.notice(Notice::Warning(warning)));
         }
+        tell_warnings(options, &work.warnings);
         let setting = Setting {
             task: self.clone(),
             store: Arc::clone(&store),
@@ -230,6 +233,7 @@ impl Done {
         let mut summary = summary(self.task_id, self.run, log, &self.state);
         summary.already_done = true;
         summary.graph_differs = self.graph_differs;
+        summary.warnings = self.warnings;
         summary
     }
 }
@@ -250,6 +254,12 @@ fn summary(task_id: TaskId, run_id: RunId, log: PathBuf, state: &RunState) -> Su
         graph_differs: false,
         ended: state.last(),
         warnings: Vec::new(),
+    }
+}
+
+fn tell_warnings(options: &RunOptions, warnings: &[String]) {
+    if let Some(observer) = &options.observer {
+        warnings.iter().for_each(|warning| observer.notice(Notice::Warning(warning)));
     }
 }
 

@@ -5,7 +5,7 @@
 //! **Invariant:** a step is ready when, and only when, every dependency is satisfied in the
 //! [`RunState`]; ready steps start in the order of declaration; at most `max_parallel` run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::graph::Graph;
@@ -33,6 +33,8 @@ pub(crate) struct Scheduler {
     /// Indexed by [`StepIndex`]: how many dependencies are not satisfied.
     waiting_on: Vec<u32>,
     ready: BTreeSet<StepIndex>,
+    /// When a step may start that was waiting for a retry as an earlier epoch died.
+    not_before: BTreeMap<StepIndex, Duration>,
     /// Retries by the moment of the monotonic clock at which they are due.
     retries: BTreeSet<(Duration, StepIndex)>,
     running: u32,
@@ -56,6 +58,7 @@ impl Scheduler {
         let mut this = Self {
             waiting_on: Vec::with_capacity(graph.len()),
             ready: BTreeSet::new(),
+            not_before: BTreeMap::new(),
             retries: BTreeSet::new(),
             running: 0,
             max_parallel: max_parallel.max(1),
@@ -65,17 +68,12 @@ impl Scheduler {
             let missing = step.depends_on.iter().filter(|on| !run.is_satisfied(**on)).count();
             this.waiting_on.push(u32::try_from(missing).unwrap_or(u32::MAX));
             let state = run.step(index);
-            if state.status != Status::Pending || missing > 0 {
-                continue;
+            if let Some(retry) = state.retry {
+                let rest = retry.retry_at.since(now).min(retry.delay);
+                this.not_before.insert(index, monotonic + rest);
             }
-            match state.retry {
-                Some(retry) => {
-                    let rest = retry.retry_at.since(now).min(retry.delay);
-                    this.retries.insert((monotonic + rest, index));
-                }
-                None => {
-                    this.ready.insert(index);
-                }
+            if state.status == Status::Pending && missing == 0 {
+                this.let_start(index);
             }
         }
         this
@@ -141,7 +139,20 @@ impl Scheduler {
             let Some(missing) = self.waiting_on.get_mut(dependent.get()) else { continue };
             *missing = missing.saturating_sub(1);
             if *missing == 0 && run.step(dependent).status == Status::Pending {
-                self.ready.insert(dependent);
+                self.let_start(dependent);
+            }
+        }
+    }
+
+    /// Makes a step ready whose dependencies are satisfied, or lets it wait for the rest of its
+    /// retry.
+    fn let_start(&mut self, step: StepIndex) {
+        match self.not_before.remove(&step) {
+            Some(due) => {
+                self.retries.insert((due, step));
+            }
+            None => {
+                self.ready.insert(step);
             }
         }
     }

@@ -111,7 +111,12 @@ fn last_lines(summary: &Summary, palette: Palette) -> Vec<String> {
     let time = summary.ended.map(time_of_day).unwrap_or_default();
     let time = palette.paint(Style::Dim, &time);
     let (took, counts) = (duration(summary.duration), counts(summary));
-    vec![format!("{time} {} {word} in {took}: {counts}", summary.task_id), format!("  log: {log}")]
+    let mut lines = vec![format!("{time} {} {word} in {took}: {counts}", summary.task_id)];
+    if summary.attempts == 0 {
+        lines.push("  no step was run: each was finished before, or left out".to_owned());
+    }
+    lines.push(format!("  log: {log}"));
+    lines
 }
 
 fn counts(summary: &Summary) -> String {

@@ -23,9 +23,7 @@ pub(crate) use ends::Ends;
 pub use file::LogError;
 pub(crate) use file::LogFile;
 pub use reader::ReadError;
-#[cfg(any(test, feature = "cli"))]
-pub(crate) use reader::Tail;
-pub(crate) use reader::{Locked, Scan, UnsealedLog};
+pub(crate) use reader::{Locked, Scan, Tail, UnsealedLog};
 pub(crate) use seal::SealedTail;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 

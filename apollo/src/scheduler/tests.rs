@@ -3,8 +3,6 @@
 //! The engine's loop is played without a clock, a log or a thread; what must come out is said by
 //! an oracle that knows nothing of the scheduler and nothing of the fold.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::*;
@@ -117,12 +115,16 @@ impl<'a> Play<'a> {
     }
 
     fn apply(&mut self, event: Event) {
+        self.apply_in(self.state.epoch(), event);
+    }
+
+    fn apply_in(&mut self, epoch: u32, event: Event) {
         let step = event.step().map(ToString::to_string).unwrap_or_default();
         self.story.push(format!("{step} {}", event.status()));
         let record = Record {
             timestamp: Timestamp::from_unix_us(0),
             seq: self.seq,
-            epoch: self.state.epoch(),
+            epoch,
             durable: 0,
             prev: Crc::default(),
             event,
@@ -348,6 +350,35 @@ fn only_the_rest_of_a_wait_is_waited_and_never_more_than_the_whole() {
     // The wall clock went far ahead; far back.
     check(9_000_000_000, 0);
     check(-9_000_000_000, 600);
+}
+
+#[test]
+fn the_rest_of_a_wait_is_waited_although_a_dependency_runs_again() {
+    let rows: [Row; 2] = [(&[], false, 0, Succeeds), (&[0], false, 5, Fails)];
+    let mut play = Play::new(&rows, 1);
+    let made = play.attempt(StepIndex(0), 0);
+    play.apply(Event::AttemptStarted(made.clone()));
+    let end = End::Success { output_digest: Digest::of(b"null"), artifacts: BTreeMap::new() };
+    play.apply(Event::AttemptEnded { attempt: made, duration_ms: Some(1), end: end.clone() });
+    let waits = play.attempt(StepIndex(1), 0);
+    play.apply(Event::AttemptStarted(waits.clone()));
+    let retry_at = Timestamp::from_unix_us(1_000_000);
+    let retry = End::Retrying { error: "no".to_owned(), retry_at, delay_ms: 600 };
+    play.apply(Event::AttemptEnded { attempt: waits, duration_ms: Some(1), end: retry });
+    let rerun = vec![play.graph.step(StepIndex(0)).id.clone()];
+    let header = Header { reason: OpenReason::Rerun, rerun, ..header(&play.graph, 1) };
+    play.apply_in(1, Event::EpochOpened(Box::new(header)));
+    let (now, origin) = (Timestamp::from_unix_us(700_000), Duration::from_secs(5));
+    let mut scheduler = Scheduler::new(&play.graph, &play.state, 1, now, origin);
+    assert_eq!(scheduler.next(origin), Decision::Start(StepIndex(0)));
+    scheduler.started(StepIndex(0));
+    let again = play.attempt(StepIndex(0), 1);
+    play.apply_in(1, Event::AttemptStarted(again.clone()));
+    play.apply_in(1, Event::AttemptEnded { attempt: again, duration_ms: Some(1), end });
+    scheduler.ended(&play.graph, &play.state, StepIndex(0), None);
+    let due = origin + Duration::from_millis(300);
+    assert_eq!(scheduler.next(origin), Decision::WaitUntil(due));
+    assert_eq!(scheduler.next(due), Decision::Start(StepIndex(1)));
 }
 
 #[test]
