@@ -144,6 +144,22 @@ fn verify_finds_what_was_altered() {
 }
 
 #[test]
+fn a_damaged_log_is_success_in_no_list() {
+    let dir = Dir::new("damaged");
+    check(&dir, &["run", "row"], 0, &["SUCCESS"]);
+    let log = dir.only_log();
+    let mut bytes = fs::read(&log).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&log, bytes).unwrap();
+    let said = check(&dir, &["inspect"], 0, &["damaged", "corrupt"]);
+    assert!(!said.contains("SUCCESS"), "{said}");
+    check(&dir, &["inspect", "row"], 3, &["corrupt"]);
+    check(&dir, &["verify", "row"], 3, &["corrupt"]);
+    check(&dir, &["run", "row"], 3, &["corrupt"]);
+}
+
+#[test]
 fn an_unsafe_directory_is_refused_and_a_link_to_a_safe_one_is_not() {
     let dir = Dir::new("unsafe");
     let open = dir.path().join("open");

@@ -16,8 +16,7 @@ use super::text::{
 };
 use crate::id::RunId;
 use crate::inspect::{Live, Report, Standing, StepReport, Worker};
-use crate::log::{Ends, ReadError, Tail, UnsealedLog};
-use crate::record::Event;
+use crate::log::{ReadError, Tail, UnsealedLog};
 use crate::replay::RunState;
 use crate::state::Status;
 use crate::store::{Liveness, Store};
@@ -117,19 +116,6 @@ fn list(store: &Store, run: &RunId, is_newest: bool) -> Listed {
         last_record: None,
         error: None,
     };
-    let ends = Ends::read(&**store.disk(), &store.log_path(run)).unwrap_or_default();
-    if let Some(last) = ends.last
-        && let Event::EpochClosed(closing) = &last.event
-    {
-        listed.records = last.seq + 1;
-        listed.last_record = Some(last.timestamp);
-        listed.state = Some(match (closing.success, closing.degraded.is_empty()) {
-            (false, _) => Standing::Failed,
-            (true, true) => Standing::Success,
-            (true, false) => Standing::Degraded,
-        });
-        return listed;
-    }
     match read(store, run, is_newest) {
         Ok(report) => {
             listed.state = Some(report.state);
