@@ -177,6 +177,20 @@ fn an_unsafe_directory_is_refused_and_a_link_to_a_safe_one_is_not() {
 }
 
 #[test]
+fn no_folder_of_the_directory_may_be_somebody_elses_to_write() {
+    for folder in ["logs", "state", "artifacts", "output"] {
+        let dir = Dir::new("folder");
+        let open = dir.path().join("open");
+        fs::create_dir_all(&open).unwrap();
+        fs::create_dir(dir.apollo()).unwrap();
+        fs::set_permissions(dir.apollo(), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        symlink(&open, dir.apollo().join(folder)).unwrap();
+        check(&dir, &["run", "row"], 3, &[folder, "can be written by other users"]);
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_failure() {
     let dir = Dir::new("pipe");
     check(&dir, &["run", "row"], 0, &[]);

@@ -99,8 +99,13 @@ impl Store {
     /// When it returns, the directory and `logs` in it survive a power cut.
     pub(crate) fn create(disk: Arc<dyn Disk>, root: &Path) -> Result<Self, StoreError> {
         let this = Self { disk, root: root.to_owned(), made: Arc::default() };
-        this.ensure_safe(root)?;
-        this.ensure_safe(&this.logs_dir())?;
+        for dir in [root.to_owned(), this.logs_dir()] {
+            this.check_safe(&dir)?;
+            this.ensure_dir(&dir)?;
+        }
+        for made_later in ["state", "artifacts", "output"] {
+            this.check_safe(&root.join(made_later))?;
+        }
         Ok(this)
     }
 
@@ -175,8 +180,8 @@ impl Store {
         warnings
     }
 
-    /// Makes a directory of the store, durably, and refuses one that somebody else could change.
-    fn ensure_safe(&self, path: &Path) -> Result<(), StoreError> {
+    /// Refuses a directory of the store that somebody else could change; none is fine.
+    fn check_safe(&self, path: &Path) -> Result<(), StoreError> {
         let read = |source| StoreError::Read { path: path.to_owned(), source };
         match self.disk.metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -203,7 +208,7 @@ impl Store {
                 }
             }
         }
-        self.ensure_dir(path)
+        Ok(())
     }
 
     /// Makes a directory of the store durably, once in this process.
