@@ -79,7 +79,10 @@ impl Setting {
             observer: self.observer.clone(),
             traces: Arc::clone(&traces),
         };
-        if let Err(failure) = self.store.discard_staging(run, step) {
+        // Only an attempt before this one can have left something half done.
+        if retry_count > 0
+            && let Err(failure) = self.store.discard_staging(run, step)
+        {
             return Outcome::Broken(failure);
         }
         let context = Context::new(start.info.clone(), self.params.clone(), Box::new(workspace));
@@ -97,11 +100,12 @@ impl Setting {
         };
         let artifacts = traces.artifacts();
         let names: Vec<_> = artifacts.keys().map(String::as_str).collect();
-        let published = self
-            .store
-            .publish(run, step, retry_count, &names)
-            .and_then(|()| self.store.write_output(run, step, &output));
-        match published {
+        let published = if traces.has_staged() {
+            self.store.publish(run, step, retry_count, &names)
+        } else {
+            Ok(())
+        };
+        match published.and_then(|()| self.store.write_output(run, step, &output)) {
             Ok(()) => Outcome::Done { output, artifacts },
             Err(error) => Outcome::Broken(error),
         }

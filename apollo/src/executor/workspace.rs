@@ -20,6 +20,8 @@ use crate::store::{Staged, Store, StoreError};
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
     staged: Mutex<BTreeMap<String, ArtifactEntry>>,
+    /// A file was begun, whether or not it was finished.
+    has_staged: AtomicBool,
     saw_cancel: AtomicBool,
     /// The first failure of the disk below the body.
     broken: Mutex<Option<StoreError>>,
@@ -51,6 +53,11 @@ impl Traces {
         error
     }
 
+    /// Whether a file was begun, whether or not it was finished.
+    pub(crate) fn has_staged(&self) -> bool {
+        self.has_staged.load(Ordering::SeqCst)
+    }
+
     /// Whether the body asked, and was told that the run is being stopped.
     pub(crate) fn saw_cancel(&self) -> bool {
         self.saw_cancel.load(Ordering::SeqCst)
@@ -79,6 +86,7 @@ impl AttemptWorkspace {
 
 impl Workspace for AttemptWorkspace {
     fn create_artifact(&self, name: &str) -> Result<Box<dyn ArtifactSink>, StepError> {
+        self.traces.has_staged.store(true, Ordering::SeqCst);
         let staged = self
             .store
             .stage(&self.run, &self.step, self.retry_count, name)
