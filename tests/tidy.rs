@@ -39,6 +39,7 @@ const ORDER: &[&str] = &[
     "program",
     "executor",
     "admission",
+    "plan",
     "engine",
     "run",
     "testing",

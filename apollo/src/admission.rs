@@ -24,7 +24,7 @@ use crate::record::{
     Attempt, End, Event, FailReason, Header, HeaderStep, Record, RecordError, SCHEMA,
 };
 use crate::replay::{RunState, StepState};
-use crate::store::{Holder, Liveness, LockError, Store, StoreError, TaskLock};
+use crate::store::{Holder, LockError, Store, StoreError, TaskLock};
 use crate::task::{ParamInfo, Task};
 use crate::verdict::Comparison;
 
@@ -144,23 +144,6 @@ pub(crate) struct Work {
     pub(crate) lock: TaskLock,
 }
 
-/// What a dry run shows; nothing was written and no lock was taken.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// The logical instance.
-    pub task_id: TaskId,
-    /// The run that would go on; `None` when a new one would begin.
-    pub run: Option<RunId>,
-    /// Its state before; that of no record when a new one would begin.
-    pub state: RunState,
-    /// Whether there is nothing to do.
-    pub done: bool,
-    /// What the epoch would begin with; `None` when there is nothing to do.
-    pub opening: Option<Opening>,
-    /// The parameters by name; `None` for a secret one.
-    pub params: BTreeMap<String, Option<String>>,
-}
-
 /// A run that was found, read and not yet judged.
 struct Found {
     run: RunId,
@@ -223,58 +206,6 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     };
     work.open_epoch(task, options, opening)?;
     Ok(Admission::Work(Box::new(work)))
-}
-
-/// Says what [`admit`] would do, without a lock and without writing anything.
-///
-/// # Errors
-/// As [`admit`].
-pub(crate) fn plan(task: &Task, options: &RunOptions) -> Result<Plan, AdmissionError> {
-    let given = normalized(task, &options.params)?;
-    let task_id = task_id(task, options, &given)?;
-    let (mut newest, mut state) = (None, RunState::default());
-    let store = match Store::open(Arc::clone(&options.disk), &root(options)) {
-        Ok(store) => Some(store),
-        Err(StoreError::Missing { .. }) => None,
-        Err(error) => return Err(store_error(error)),
-    };
-    if let Some(store) = store.as_ref().filter(|_| !options.fresh) {
-        newest = store.newest_run(&task_id).map_err(store_error)?;
-        if let Some(run) = &newest {
-            state = read_state(store, run)?;
-        }
-    }
-    check_owner(task, &task_id, &state)?;
-    let params = resolved(task, &given, &state)?;
-    let params = recorded(task, &params);
-    let done = state.is_success() && options.choices.resume_from.is_none();
-    let mut opening = match (&newest, &store) {
-        _ if done => None,
-        (Some(run), Some(store)) => Some(judge(task, options, store, run, &state)?),
-        (None, _) | (_, None) => {
-            let fresh = open(task.graph(), &state, &options.choices, &mut |_| None);
-            Some(fresh.map_err(|source| AdmissionError::Refused { source })?)
-        }
-    };
-    if let (Some(opening), Some(store)) = (&mut opening, &store)
-        && matches!(store.holder_of(&task_id), Ok(Liveness::Running(_)))
-    {
-        let warning = "a process works on it now, so this is what would be left if it died";
-        opening.warnings.push(warning.to_owned());
-    }
-    Ok(Plan { task_id, run: newest, state, done, opening, params })
-}
-
-/// Folds the log of a run that may be live; nothing is written and no lock is taken.
-///
-/// # Errors
-/// [`AdmissionError::Read`] when the log is damaged or can't be read.
-pub(crate) fn read_state(store: &Store, run: &RunId) -> Result<RunState, AdmissionError> {
-    let read = |source| AdmissionError::Read { source };
-    let mut log = UnsealedLog::open(store.disk(), &store.log_path(run)).map_err(read)?;
-    let mut state = RunState::default();
-    log.scan(&mut |record| state.apply(&record).map_err(|error| error.message)).map_err(read)?;
-    Ok(state)
 }
 
 impl Work {
@@ -370,7 +301,7 @@ impl Work {
     }
 }
 
-fn root(options: &RunOptions) -> PathBuf {
+pub(crate) fn root(options: &RunOptions) -> PathBuf {
     let cwd = std::env::current_dir().unwrap_or_else(|_gone| PathBuf::from("."));
     Store::locate(options.dir.as_deref(), &cwd, &*options.disk)
 }
@@ -415,7 +346,7 @@ fn create(store: &Store, run: &RunId) -> Result<(LogWriter, LogFile), AdmissionE
         .map_err(|source| AdmissionError::Log { source })
 }
 
-fn judge(
+pub(crate) fn judge(
     task: &Task,
     options: &RunOptions,
     store: &Store,
@@ -443,7 +374,11 @@ pub(crate) fn loss(store: &Store, run: &RunId, step: &StepState) -> Option<Strin
     })
 }
 
-fn check_owner(task: &Task, task_id: &TaskId, state: &RunState) -> Result<(), AdmissionError> {
+pub(crate) fn check_owner(
+    task: &Task,
+    task_id: &TaskId,
+    state: &RunState,
+) -> Result<(), AdmissionError> {
     match state.header() {
         Some(header) if header.task != *task.name() => Err(AdmissionError::ForeignTask {
             task_id: task_id.clone(),
@@ -454,7 +389,7 @@ fn check_owner(task: &Task, task_id: &TaskId, state: &RunState) -> Result<(), Ad
 }
 
 /// The parameters that were given, each as its type's own text.
-fn normalized(task: &Task, given: &Params) -> Result<Params, AdmissionError> {
+pub(crate) fn normalized(task: &Task, given: &Params) -> Result<Params, AdmissionError> {
     let mut params = Params::default();
     let mut errors = Vec::new();
     for (name, text) in given.iter() {
@@ -486,7 +421,11 @@ fn normal_text(declared: &ParamInfo, text: &str) -> Result<String, ParamError> {
 }
 
 /// The parameters of the run: given, or frozen in its log, or the default; all typed.
-fn resolved(task: &Task, given: &Params, state: &RunState) -> Result<Params, AdmissionError> {
+pub(crate) fn resolved(
+    task: &Task,
+    given: &Params,
+    state: &RunState,
+) -> Result<Params, AdmissionError> {
     let mut params = Params::default();
     let mut errors = Vec::new();
     for declared in declared(task) {
@@ -518,7 +457,11 @@ fn resolved(task: &Task, given: &Params, state: &RunState) -> Result<Params, Adm
 }
 
 /// The task_id: set, or the task's name and the values of its parameters.
-fn task_id(task: &Task, options: &RunOptions, given: &Params) -> Result<TaskId, AdmissionError> {
+pub(crate) fn task_id(
+    task: &Task,
+    options: &RunOptions,
+    given: &Params,
+) -> Result<TaskId, AdmissionError> {
     if let Some(task_id) = &options.task_id {
         return Ok(task_id.clone());
     }
@@ -548,7 +491,7 @@ fn derived_task_id(task: &Task, params: &Params) -> Result<TaskId, crate::id::Na
 }
 
 /// The parameters as a record may hold them: of secret ones the names only.
-fn recorded(task: &Task, params: &Params) -> BTreeMap<String, Option<String>> {
+pub(crate) fn recorded(task: &Task, params: &Params) -> BTreeMap<String, Option<String>> {
     let value = |declared: &ParamInfo| params.text(declared.name).filter(|_| !declared.secret);
     declared(task)
         .map(|declared| (declared.name.to_owned(), value(declared).map(str::to_owned)))
@@ -581,7 +524,7 @@ fn max_parallel(task: &Task, options: &RunOptions) -> u32 {
     options.max_parallel.or(task.info().max_parallel).unwrap_or_else(cpus).max(1)
 }
 
-const fn store_error(source: StoreError) -> AdmissionError {
+pub(crate) const fn store_error(source: StoreError) -> AdmissionError {
     AdmissionError::Store { source }
 }
 

@@ -234,6 +234,7 @@ mod options;
 mod program;
 mod executor;
 mod admission;
+mod plan;
 mod engine;
 mod run;
 #[cfg(feature = "testing")]
@@ -246,7 +247,7 @@ mod entry;
 #[doc(hidden)]
 pub mod __private;
 
-pub use admission::{AdmissionError, Plan};
+pub use admission::AdmissionError;
 #[cfg(feature = "macros")]
 pub use apollo_macros::{step, task};
 pub use cancel::Cancel;
@@ -268,6 +269,7 @@ pub use opening::{Opening, Refusal};
 pub use options::RunOptions;
 pub use output::{Output, OutputError};
 pub use params::{ParamError, Params};
+pub use plan::Plan;
 pub use policy::{Backoff, RetryPolicy};
 pub use record::{
     ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, HeaderStep, Line,

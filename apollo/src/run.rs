@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::admission::{self, Admission, AdmissionError, Done, Plan, Work};
+use crate::admission::{self, Admission, AdmissionError, Done, Work};
 use crate::engine::{Engine, EngineError};
 use crate::executor::attempt::Setting;
 use crate::id::{RunId, StepId, TaskId};
 use crate::observer::Notice;
 use crate::options::RunOptions;
+use crate::plan::{self, Plan};
 use crate::replay::RunState;
 use crate::state::Status;
 use crate::task::Task;
@@ -139,7 +140,7 @@ impl Task {
     /// # Errors
     /// [`AdmissionError`] where [`Task::run`] would refuse.
     pub fn plan(&self, options: &RunOptions) -> Result<Plan, AdmissionError> {
-        admission::plan(self, options)
+        plan::plan(self, options)
     }
 
     /// Runs the task without blocking the thread that awaits; the work is done on threads of its
