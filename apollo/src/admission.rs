@@ -144,10 +144,9 @@ pub(crate) struct Work {
     pub(crate) lock: TaskLock,
 }
 
-/// A run that was found, read and not yet judged.
+/// The log of a run that was found and read, and not yet judged.
 struct Found {
     run: RunId,
-    state: RunState,
     log: UnsealedLog<crate::log::Locked>,
     scan: Scan,
 }
@@ -168,13 +167,15 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
         .map_err(|source| AdmissionError::Lock { source })?;
     let newest =
         if options.fresh { None } else { store.newest_run(&task_id).map_err(store_error)? };
-    let found = newest.map(|run| find(&store, run)).transpose()?;
-    let state = found.as_ref().map(|found| found.state.clone()).unwrap_or_default();
+    let (found, state) = match newest {
+        Some(run) => find(&store, run).map(|(found, state)| (Some(found), state))?,
+        None => (None, RunState::default()),
+    };
     check_owner(task, &task_id, &state)?;
     let params = resolved(task, &given, &state)?;
     let found = match found {
-        Some(found) if state.is_success() && options.choices.resume_from.is_none() => {
-            let done = done(task, store, task_id, found)?;
+        Some(found) if is_done(&state, options) => {
+            let done = done(task, store, task_id, found, state)?;
             return Ok(Admission::Done(Box::new(done)));
         }
         found => found,
@@ -214,7 +215,7 @@ impl Work {
         &mut self,
         task: &Task,
         options: &RunOptions,
-        opening: Opening,
+        mut opening: Opening,
     ) -> Result<(), AdmissionError> {
         let dead: Vec<_> = self
             .state
@@ -237,7 +238,7 @@ impl Work {
             let event = Event::AttemptEnded { attempt, duration_ms: None, end };
             self.append(options, ended, event)?;
         }
-        let skips = opening.skips.clone();
+        let skips = std::mem::take(&mut opening.skips);
         let header = self.header(task, options, opening);
         self.append(options, epoch, Event::EpochOpened(Box::new(header)))?;
         for (index, reason) in skips {
@@ -306,19 +307,27 @@ pub(crate) fn root(options: &RunOptions) -> PathBuf {
     Store::locate(options.dir.as_deref(), &cwd, &*options.disk)
 }
 
-fn find(store: &Store, run: RunId) -> Result<Found, AdmissionError> {
+/// Whether the run is done and nobody asks for more of it.
+pub(crate) fn is_done(state: &RunState, options: &RunOptions) -> bool {
+    state.is_success() && options.choices.resume_from.is_none()
+}
+
+fn find(store: &Store, run: RunId) -> Result<(Found, RunState), AdmissionError> {
     let read = |source| AdmissionError::Read { source };
     let mut log = UnsealedLog::open_locked(store.disk(), &store.log_path(&run)).map_err(read)?;
-    let mut state = RunState::default();
-    let scan = log
-        .scan(&mut |record| state.apply(&record).map_err(|error| error.message))
-        .map_err(read)?;
-    Ok(Found { run, state, log, scan })
+    let (state, scan) = log.fold().map_err(read)?;
+    Ok((Found { run, log, scan }, state))
 }
 
 /// A run that is done; a torn tail behind its last record is cut off, as in any other run.
-fn done(task: &Task, store: Store, task_id: TaskId, found: Found) -> Result<Done, AdmissionError> {
-    let (run, state) = (found.run.clone(), found.state.clone());
+fn done(
+    task: &Task,
+    store: Store,
+    task_id: TaskId,
+    found: Found,
+    state: RunState,
+) -> Result<Done, AdmissionError> {
+    let run = found.run.clone();
     let graph_differs = !Comparison::new(task.graph(), &state).is_same();
     let mut warnings = Vec::new();
     if matches!(found.scan.tail, Tail::Torn { .. }) {

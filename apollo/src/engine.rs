@@ -300,9 +300,22 @@ impl Engine {
             let end = End::Failed { error, reason: Some(FailReason::Stopped) };
             let attempt = start.attempt;
             let event = Event::AttemptEnded { attempt, duration_ms: Some(0), end };
-            self.append(core, event, Sync::Now)?;
-            core.scheduler.ended(self.setting.task.graph(), &core.state, start.index, None);
+            self.end(core, start.index, event, Sync::Now, None)?;
         }
+        Ok(())
+    }
+
+    /// Ends an attempt on record, and tells the scheduler; `due` is when its retry is.
+    fn end(
+        &self,
+        core: &mut Core,
+        index: StepIndex,
+        event: Event,
+        sync: Sync,
+        due: Option<Duration>,
+    ) -> Result<(), EngineError> {
+        self.append(core, event, sync)?;
+        core.scheduler.ended(self.setting.task.graph(), &core.state, index, due);
         Ok(())
     }
 
@@ -356,9 +369,7 @@ impl Engine {
             );
             let end = End::Failed { error, reason: Some(FailReason::Interruptions) };
             let event = Event::AttemptEnded { attempt, duration_ms: None, end };
-            self.append(core, event, Sync::Now)?;
-            core.scheduler.ended(graph, &core.state, index, None);
-            return Ok(());
+            return self.end(core, index, event, Sync::Now, None);
         }
         let info = AttemptInfo {
             task_id: self.setting.task_id.clone(),
@@ -442,13 +453,10 @@ impl Engine {
                 None => End::Failed { error: cut_message(error.message()), reason: None },
             },
         };
-        let graph = self.setting.task.graph();
-        let sync = sync_of(graph.step(index).durability);
+        let sync = sync_of(self.setting.task.graph().step(index).durability);
         let attempt = start.attempt.clone();
         let event = Event::AttemptEnded { attempt, duration_ms: Some(millis(took)), end };
-        self.append(core, event, sync)?;
-        core.scheduler.ended(graph, &core.state, index, due);
-        Ok(())
+        self.end(core, index, event, sync, due)
     }
 
     /// How long to wait before the attempt is repeated; `None` when it is not.

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::admission::{
-    AdmissionError, check_owner, judge, normalized, recorded, resolved, root, store_error, task_id,
+    AdmissionError, check_owner, is_done, judge, normalized, recorded, resolved, root, store_error,
+    task_id,
 };
 use crate::id::{RunId, TaskId};
 use crate::log::UnsealedLog;
@@ -57,7 +58,7 @@ pub(crate) fn plan(task: &Task, options: &RunOptions) -> Result<Plan, AdmissionE
     check_owner(task, &task_id, &state)?;
     let params = resolved(task, &given, &state)?;
     let params = recorded(task, &params);
-    let done = state.is_success() && options.choices.resume_from.is_none();
+    let done = is_done(&state, options);
     let mut opening = match (&newest, &store) {
         _ if done => None,
         (Some(run), Some(store)) => Some(judge(task, options, store, run, &state)?),
@@ -82,7 +83,6 @@ pub(crate) fn plan(task: &Task, options: &RunOptions) -> Result<Plan, AdmissionE
 fn read_state(store: &Store, run: &RunId) -> Result<RunState, AdmissionError> {
     let read = |source| AdmissionError::Read { source };
     let mut log = UnsealedLog::open(store.disk(), &store.log_path(run)).map_err(read)?;
-    let mut state = RunState::default();
-    log.scan(&mut |record| state.apply(&record).map_err(|error| error.message)).map_err(read)?;
+    let (state, _scan) = log.fold().map_err(read)?;
     Ok(state)
 }

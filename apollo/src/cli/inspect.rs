@@ -17,7 +17,6 @@ use super::text::{
 use crate::id::RunId;
 use crate::inspect::{Live, Report, Standing, StepReport, Worker};
 use crate::log::{ReadError, Tail, UnsealedLog};
-use crate::replay::RunState;
 use crate::state::Status;
 use crate::store::{Liveness, Store};
 use crate::time::Timestamp;
@@ -83,9 +82,7 @@ fn read(store: &Store, run: &RunId, is_newest: bool) -> Result<Report, ReadError
     // Asked first: a process that ends meanwhile has closed its epoch by the time it is read.
     let live = if is_newest { live(store, run) } else { Live::No };
     let path = store.log_path(run);
-    let mut state = RunState::default();
-    let scan = UnsealedLog::open(store.disk(), &path)?
-        .scan(&mut |record| state.apply(&record).map_err(|error| error.message))?;
+    let (state, scan) = UnsealedLog::open(store.disk(), &path)?.fold()?;
     let mut report = Report::new(run, path.display().to_string(), &state, live);
     if let Tail::Torn { bytes, .. } = scan.tail {
         report.torn_bytes = bytes;

@@ -13,7 +13,6 @@ use super::text::{Style, bytes, count, escaped, shown_path};
 use crate::admission::loss;
 use crate::disk::digest_of;
 use crate::log::{Tail, UnsealedLog};
-use crate::replay::RunState;
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -50,11 +49,8 @@ pub(crate) fn show(
     let run = find::run(&store, id)?;
     let path = store.log_path(&run);
     let read = |error| Failure::of_read(&error);
-    let mut state = RunState::default();
     let mut log = UnsealedLog::open(store.disk(), &path).map_err(read)?;
-    let scan = log
-        .scan(&mut |record| state.apply(&record).map_err(|error| error.message))
-        .map_err(read)?;
+    let (state, scan) = log.fold().map_err(read)?;
     let (digest, length) = digest_of(&**store.disk(), &path).map_err(|error| {
         Failure::new(STORAGE, format!("can't read `{}`: {error}", path.display()))
     })?;

@@ -1,7 +1,7 @@
 //! [`Ends`]: the first and the last record of a log, without reading what is between them.
 //!
 //! It is not a judgement: whether the log is whole only a scan can tell. What is read here is good
-//! enough for a list of many runs.
+//! enough for a hint at runs that nobody finished.
 
 use std::io;
 use std::path::Path;

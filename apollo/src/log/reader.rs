@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::lines::{Lines, Next};
 use crate::disk::{Disk, DiskFile, Open, read_all};
 use crate::record::{Crc, Envelope, LINE_BYTES_MAX, Record, RecordError, SCHEMA};
+use crate::replay::RunState;
 
 /// What every line begins with.
 const LINE_START: &[u8] = b"{\"timestamp\":\"";
@@ -178,6 +179,18 @@ impl<L> UnsealedLog<L> {
         let file = file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
         let disk = Arc::clone(disk);
         Ok(Self { disk, path: path.to_owned(), file, lock: PhantomData })
+    }
+
+    /// Reads the log from its start, and folds its records: the state of its run, and the judgement
+    /// of its bytes.
+    ///
+    /// # Errors
+    /// As [`UnsealedLog::scan`]; a record that can't follow the ones before it is a
+    /// [`ReadError::Contradiction`]. The disk is as it was.
+    pub(crate) fn fold(&mut self) -> Result<(RunState, Scan), ReadError> {
+        let mut state = RunState::default();
+        let scan = self.scan(&mut |record| state.apply(&record).map_err(|error| error.message))?;
+        Ok((state, scan))
     }
 
     /// Reads the log from its start, and hands out each valid record. A log without records is no
