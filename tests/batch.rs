@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use apollo::testing::{CrashDisk, Fault};
 use apollo::{RealDisk, Result, step, task};
-use apollo_tests::child::{PATIENCE, kill, pipelines, until};
+use apollo_tests::child::{PATIENCE, kill, pipelines};
 use apollo_tests::dir::Dir;
 use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{Log, judge};
-use apollo_tests::pipelines::control::{options, ran, script};
+use apollo_tests::pipelines::control::{begun, options, ran, script};
 use apollo_tests::pipelines::scripted::mixed;
 
 macro_rules! fan {
@@ -60,10 +60,7 @@ fn the_one_who_syncs_late_wakes_those_who_run() {
             let slow = TestDisk::slow(Duration::from_millis(60));
             drop(told.send(mixed().run(&options.disk(slow))));
         });
-        until("the step runs", || {
-            let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;
-            ran.contains("two").then_some(())
-        });
+        begun(&dir, "two");
         // Its output takes 60 ms more, and the late sync goes from 50 to 110 ms.
         std::thread::park_timeout(Duration::from_millis(8 * round));
         script(&dir, "two.go", "");
@@ -79,10 +76,7 @@ fn what_was_written_survives_the_end_of_the_process() {
     script(&dir, "three", "hang");
     let program = env!("CARGO_BIN_EXE_pipelines");
     let child = pipelines(program, dir.path(), &["run", "mixed"]).spawn().unwrap();
-    until("the third step runs", || {
-        let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;
-        ran.contains("three").then_some(())
-    });
+    begun(&dir, "three");
     kill(child);
     script(&dir, "three", "");
     mixed().run(&options(&dir)).unwrap();

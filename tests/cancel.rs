@@ -9,7 +9,7 @@ use apollo_tests::child::{output, pipelines, said, until};
 use apollo_tests::dir::Dir;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::asynchronous::{endless, naps, too_long};
-use apollo_tests::pipelines::control::{options, ran, script};
+use apollo_tests::pipelines::control::{begun, options, ran, script};
 use apollo_tests::pipelines::scripted::{patience, row};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
@@ -112,10 +112,7 @@ fn signalled(how: rustix::process::Signal, code: i32) {
     let dir = Dir::new("signal");
     script(&dir, "second", "hang");
     let child = pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
-    until("the second step runs", || {
-        let ran = std::fs::read_to_string(dir.path().join("ran")).ok()?;
-        ran.contains("second").then_some(())
-    });
+    begun(&dir, "second");
     signal(&child, how);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(code), "{}", said(&ended));
@@ -136,7 +133,7 @@ fn a_second_signal_kills_a_step_that_hears_nothing() {
     let dir = Dir::new("deaf");
     script(&dir, "first", "deaf");
     let mut child = pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
-    until("the step runs", || dir.path().join("ran").exists().then_some(()));
+    begun(&dir, "first");
     signal(&child, rustix::process::Signal::INT);
     let ended = until("the second signal is heard", || {
         signal(&child, rustix::process::Signal::INT);

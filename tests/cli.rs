@@ -6,7 +6,7 @@ use std::process::Output;
 
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
-use apollo_tests::pipelines::control::{ran, script};
+use apollo_tests::pipelines::control::{begun, ran, script};
 use serde_json::Value;
 
 fn run(dir: &Dir, args: &[&str]) -> Output {
@@ -65,10 +65,7 @@ fn reading_commands_change_no_byte_not_even_of_a_live_run() {
     script(&dir, "second", "hang");
     let program = env!("CARGO_BIN_EXE_pipelines");
     let child = pipelines(program, dir.path(), &["run", "row"]).spawn().unwrap();
-    apollo_tests::child::until("the second step runs", || {
-        let ran = fs::read_to_string(dir.path().join("ran")).ok()?;
-        ran.contains("second").then_some(())
-    });
+    begun(&dir, "second");
     let before = dir.everything();
     let times = || {
         let logs = fs::read_dir(dir.apollo().join("logs")).unwrap();

@@ -1,24 +1,20 @@
 //! One process works on a task_id at a time.
 
 use apollo::{AdmissionError, LockError, RunError};
-use apollo_tests::child::{kill, output, pipelines, said, until};
+use apollo_tests::child::{kill, output, pipelines, said};
 use apollo_tests::dir::Dir;
 use apollo_tests::log::judge;
-use apollo_tests::pipelines::control::{options, ran, script};
+use apollo_tests::pipelines::control::{begun, options, ran, script};
 use apollo_tests::pipelines::scripted::row;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
-
-fn begun(dir: &Dir) {
-    until("the step has begun", || dir.path().join("ran").exists().then_some(()));
-}
 
 #[test]
 fn the_second_process_exits_with_four_and_names_the_first() {
     let dir = Dir::new("two");
     script(&dir, "first", "hang");
     let holder = pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
-    begun(&dir);
+    begun(&dir, "first");
     let second = output(&mut pipelines(PROGRAM, dir.path(), &["run", "row"]));
     assert_eq!(second.status.code(), Some(4), "{}", said(&second));
     assert!(said(&second).contains(&holder.id().to_string()), "{}", said(&second));
@@ -35,7 +31,7 @@ fn two_runs_in_one_process_do_not_meet() {
     script(&dir, "first", "hang");
     std::thread::scope(|scope| {
         let first = scope.spawn(|| row().run(&options(&dir)));
-        begun(&dir);
+        begun(&dir, "first");
         let second = row().run(&options(&dir));
         let Err(RunError::Admission(AdmissionError::Lock {
             source: LockError::Held { holder, .. },
@@ -69,7 +65,7 @@ fn a_killed_holder_holds_nothing() {
     let dir = Dir::new("killed");
     script(&dir, "first", "hang");
     let holder = pipelines(PROGRAM, dir.path(), &["run", "row"]).spawn().unwrap();
-    begun(&dir);
+    begun(&dir, "first");
     kill(holder);
     script(&dir, "first", "");
     row().run(&options(&dir)).unwrap();
@@ -83,7 +79,7 @@ fn two_task_ids_do_not_wait_for_each_other() {
     script(&dir, "first", "hang");
     std::thread::scope(|scope| {
         let one = scope.spawn(|| row().run(&options(&dir).task_id("one").unwrap()));
-        begun(&dir);
+        begun(&dir, "first");
         script(&dir, "first", "");
         row().run(&options(&dir).task_id("two").unwrap()).unwrap();
         script(&dir, "first.go", "");

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use apollo::{AdmissionError, EngineError, ReadError, RunError};
-use apollo_tests::child::{output, pipelines, said, until};
+use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
 use apollo_tests::log::{Log, judge};
-use apollo_tests::pipelines::control::{options, ran, script};
+use apollo_tests::pipelines::control::{begun, options, ran, script};
 use apollo_tests::pipelines::scripted::row;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
@@ -112,10 +112,7 @@ fn while_running(word: &str, act: impl Fn(&PathBuf)) {
     script(&dir, "second", "hang");
     let result = std::thread::scope(|scope| {
         let run = scope.spawn(|| row().run(&options(&dir)));
-        until("the second step runs", || {
-            let ran = fs::read_to_string(dir.path().join("ran")).ok()?;
-            ran.contains("second").then_some(())
-        });
+        begun(&dir, "second");
         act(&dir.only_log());
         script(&dir, "second.go", "");
         run.join().unwrap()

@@ -36,10 +36,10 @@ pub fn home(ctx: &Context) -> Result<PathBuf> {
 /// Where it says so.
 pub fn act(ctx: &Context) -> Result<()> {
     let home = home(ctx)?;
-    let mut ran = fs::File::options().create(true).append(true).open(home.join("ran"))?;
-    ran.write_all(format!("{} {}\n", ctx.step_id(), ctx.retry_count()).as_bytes())?;
     let control = home.join("control");
     let script = fs::read_to_string(control.join(ctx.step_id())).unwrap_or_default();
+    let mut ran = fs::File::options().create(true).append(true).open(home.join("ran"))?;
+    ran.write_all(format!("{} {}\n", ctx.step_id(), ctx.retry_count()).as_bytes())?;
     let gone = control.join(format!("{}.go", ctx.step_id()));
     let mut words = script.split_whitespace();
     match (words.next(), words.next()) {
