@@ -220,6 +220,11 @@ impl Disk for CrashDisk {
         self.below.rename(from, to)
     }
 
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step("hard_link", to)?;
+        self.below.hard_link(from, to)
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.step("remove_file", path)?;
         self.below.remove_file(path)

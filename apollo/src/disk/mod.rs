@@ -93,6 +93,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the system says; both names are as they were.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which must be free.
+    ///
+    /// # Errors
+    /// What the system says; `AlreadyExists` when something has the name, `Unsupported` when the
+    /// file system has no second names. Nothing has changed.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     ///
     /// # Errors
