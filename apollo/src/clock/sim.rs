@@ -1,5 +1,10 @@
 //! [`SimClock`]: a clock that a test sets; waits pass at once.
 
+#![cfg_attr(
+    not(feature = "testing"),
+    expect(unreachable_pub, dead_code, reason = "public with the feature; else for unit tests")
+)]
+
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 

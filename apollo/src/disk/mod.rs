@@ -8,6 +8,7 @@
 mod atomic;
 #[cfg(any(test, feature = "testing"))]
 mod crash;
+mod patience;
 mod real;
 #[cfg(test)]
 mod temp;
@@ -21,6 +22,7 @@ pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atom
 pub use crash::{CrashDisk, CrashSpecError, Fault};
 #[cfg(all(test, not(feature = "testing")))]
 pub(crate) use crash::{CrashDisk, Fault};
+pub(crate) use patience::patiently;
 pub use real::RealDisk;
 #[cfg(test)]
 pub(crate) use temp::TempDir;

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::lines::{Lines, Next};
-use crate::disk::{Disk, DiskFile, Open, read_all};
+use crate::clock::Clock;
+use crate::disk::{Disk, DiskFile, Open, patiently, read_all};
 use crate::record::{Crc, Envelope, LINE_BYTES_MAX, Record, RecordError, SCHEMA};
 use crate::replay::RunState;
 
@@ -160,16 +161,20 @@ impl UnsealedLog<Unlocked> {
 }
 
 impl UnsealedLog<Locked> {
-    /// Opens a log to go on with it, and takes its lock.
+    /// Opens a log to go on with it, and takes its lock; waits up to a second for it.
     ///
     /// # Errors
     /// [`ReadError::Locked`] when somebody has the lock, [`ReadError::Io`] otherwise; the disk is
     /// as it was.
-    pub(crate) fn open_locked(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn open_locked(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        clock: &dyn Clock,
+    ) -> Result<Self, ReadError> {
         let mut log = Self::with(disk, path, Open::Write)?;
-        let locked = log.file.try_lock();
+        let locked = patiently(clock, || Ok(log.file.try_lock()?.then_some(())));
         let locked = locked.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-        if locked { Ok(log) } else { Err(ReadError::Locked { path: path.to_owned() }) }
+        locked.map(|()| log).ok_or_else(|| ReadError::Locked { path: path.to_owned() })
     }
 }
 

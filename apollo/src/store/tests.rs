@@ -234,10 +234,10 @@ fn an_output_comes_back_or_is_named_as_lost() {
     assert_eq!(fs::read(&path).unwrap(), b"[1,2,3]");
     fs::write(&path, "[1,2,4]").unwrap();
     let read = store.read_output(&run, &step, output.digest());
-    assert!(matches!(read, Err(OutputLost::Altered { .. })));
+    assert!(matches!(read, Err(Lost::Altered { .. })));
     fs::remove_file(&path).unwrap();
     let read = store.read_output(&run, &step, output.digest());
-    assert!(matches!(read, Err(OutputLost::Missing { .. })));
+    assert!(matches!(read, Err(Lost::Missing { .. })));
     let null = Output::encode(&()).unwrap();
     store.write_output(&run, &step, &null).unwrap();
     assert!(!path.exists(), "null needs no file");
