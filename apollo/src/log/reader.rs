@@ -94,7 +94,7 @@ pub enum ReadError {
     /// A record that had been synced is damaged.
     #[error(
         "the log `{}` is corrupt at line {line}, byte {offset_bytes}: {reason}; {because}; \
-         put a copy of the log back, or start a fresh run",
+         put a copy of the log back, repair it, or start a fresh run",
         path.display()
     )]
     Corrupt {
@@ -112,7 +112,8 @@ pub enum ReadError {
     /// A record is valid, but can't be true after those before it.
     #[error(
         "the log `{}` contradicts itself at line {line}, byte {offset_bytes}: {message}; \
-         it was not written by one apollo alone",
+         it was not written by one apollo alone; put a copy of the log back, repair it, or start a \
+         fresh run",
         path.display()
     )]
     Contradiction {
@@ -257,14 +258,9 @@ impl Chain {
     fn judge(&self, line: &[u8], disk: &dyn Disk, path: &Path) -> Result<(Record, Crc), Bad> {
         let spill_error = RefCell::new(None);
         let load = |name: &str| {
-            // The name is a text in a file: it may not lead anywhere else.
-            if name.contains('/') {
-                return Err(io::ErrorKind::NotFound.into());
-            }
-            let beside = path.with_file_name(name);
-            read_all(disk, &beside).map_err(|error| {
+            read_spill(disk, path, name).map_err(|error| {
                 let kind = error.kind();
-                spill_error.replace(Some((beside, error)));
+                spill_error.replace(Some((path.with_file_name(name), error)));
                 kind.into()
             })
         };
@@ -339,6 +335,15 @@ impl Chain {
     }
 }
 
+/// Reads a file that belongs to a line of the log at `path`.
+pub(super) fn read_spill(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<Vec<u8>> {
+    // The name is a text in a file: it may not lead anywhere else.
+    if name.contains('/') {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    read_all(disk, &path.with_file_name(name))
+}
+
 /// Tells whether a crash may have left a line that could not be decoded.
 fn judge_error(
     first: bool,
@@ -379,9 +384,21 @@ fn other_schema(line: &[u8]) -> Option<u64> {
 }
 
 /// Looks, from the first invalid byte on, for a record that is valid in itself and says that the
-/// record numbered `bad` was synced. It looks at every place where a line could begin, not only
-/// behind newlines, because a newline may be among what is damaged.
+/// record numbered `bad` was synced.
 fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
+    while let Some((envelope, len)) = resync(lines)? {
+        if envelope.durable > bad {
+            return Ok(Some(envelope.seq));
+        }
+        lines.take(len + 1);
+    }
+    Ok(None)
+}
+
+/// Goes on to the next line that is valid in itself, whatever was before it, and tells its length.
+/// It looks at every place where a line could begin, not only behind newlines, because a newline
+/// may be among what is damaged.
+pub(super) fn resync(lines: &mut Lines<'_>) -> io::Result<Option<(Envelope, usize)>> {
     loop {
         lines.fill(LINE_BYTES_MAX + 1)?;
         let found = lines.bytes().windows(LINE_START.len()).position(|seen| seen == LINE_START);
@@ -396,10 +413,8 @@ fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
         lines.take(at);
         if let Next::Line(len) = lines.look()? {
             let line = lines.bytes().get(..len).unwrap_or_default();
-            if let Ok(envelope) = Envelope::decode(line)
-                && envelope.durable > bad
-            {
-                return Ok(Some(envelope.seq));
+            if let Ok(envelope) = Envelope::decode(line) {
+                return Ok(Some((envelope, len)));
             }
         }
         lines.take(1);
