@@ -130,9 +130,12 @@ pub fn repair(options: &RunOptions, id: &str) -> Result<Repaired, RepairError> {
     let read = |source| RepairError::Read { source };
     let mut log = UnsealedLog::open_locked(store.disk(), &path, &*options.clock).map_err(read)?;
     let mut repaired = Repaired::of(run, path, log.examine().map_err(read)?);
-    if let Some(damage) = &repaired.damage {
-        let kept = log.repair(damage.offset_bytes);
-        repaired.kept = Some(kept.map_err(|source| RepairError::Log { source })?);
+    let failed = |source| RepairError::Log { source };
+    match &repaired.damage {
+        Some(damage) => {
+            repaired.kept = Some(log.repair(damage.offset_bytes).map_err(failed)?);
+        }
+        None => log.settle().map_err(failed)?,
     }
     Ok(repaired)
 }

@@ -26,11 +26,25 @@ impl UnsealedLog<Locked> {
     /// # Durability
     /// When it returns, the repaired log and the one that is kept survive a power cut.
     pub(crate) fn repair(mut self, good_bytes: u64) -> Result<PathBuf, LogError> {
-        self.try_repair(good_bytes).map_err(|source| LogError::Repair {
-            path: self.path.clone(),
-            free_bytes: free_bytes(&*self.disk, &self.path),
-            source,
-        })
+        self.try_repair(good_bytes).map_err(|source| self.error(source))
+    }
+
+    /// Makes the name of a log durable that is not damaged: a repair that died may have put it
+    /// there, and not have come to this.
+    ///
+    /// # Errors
+    /// [`LogError::Repair`]: the log is what it was.
+    ///
+    /// # Durability
+    /// When it returns, the log survives a power cut under its name.
+    pub(crate) fn settle(self) -> Result<(), LogError> {
+        let dir = self.path.parent().unwrap_or(&self.path);
+        self.disk.sync_dir(dir).map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: io::Error) -> LogError {
+        let free_bytes = free_bytes(&*self.disk, &self.path);
+        LogError::Repair { path: self.path.clone(), free_bytes, source }
     }
 
     fn try_repair(&mut self, good_bytes: u64) -> io::Result<PathBuf> {
