@@ -5,6 +5,7 @@
 mod commit;
 mod corrupt;
 mod crash;
+mod snapshot;
 mod torn;
 
 use std::fs;
