@@ -7,6 +7,7 @@
 //! there is durable before the store says that it is done.
 
 mod directory;
+mod lost;
 mod artifact;
 mod capture;
 mod lock;
@@ -14,15 +15,13 @@ mod marker;
 mod output;
 mod run;
 
-#[cfg(test)]
-pub(crate) use artifact::ArtifactLost;
 pub(crate) use artifact::Staged;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
 pub use lock::{Holder, LockError};
 pub(crate) use lock::{Liveness, TaskLock};
 #[cfg(test)]
-pub(crate) use output::OutputLost;
+pub(crate) use lost::Lost;
 
 #[cfg(test)]
 mod tests;
