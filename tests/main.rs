@@ -10,6 +10,7 @@ mod examples;
 mod format_compat;
 mod format_doc;
 mod lock;
+mod model;
 mod once;
 mod optional;
 mod params;

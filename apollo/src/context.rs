@@ -348,8 +348,10 @@ impl Context {
                 self.workspace.set_marker(key, Some(Marker::Done))?;
                 return Ok(false);
             }
-            Some(Marker::Begun) => {}
-            None => self.workspace.set_marker(key, Some(Marker::Begun))?,
+            // Also one that is there: whoever died behind it may not have synced its name.
+            Some(Marker::Begun) | None => {
+                self.workspace.set_marker(key, Some(Marker::Begun))?;
+            }
         }
         if let Err(error) = effect() {
             self.workspace.set_marker(key, None)?;
