@@ -54,6 +54,10 @@ impl Disk for TestDisk {
         RealDisk.rename(from, to)
     }
 
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.hard_link(from, to)
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         RealDisk.remove_file(path)
     }

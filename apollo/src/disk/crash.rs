@@ -3,8 +3,7 @@
 //! It is not a simulation of what a power cut leaves: everything that was done before the fault is
 //! on the disk below.
 //!
-//! **Invariant:** every operation that changes something durable or visible is counted, from 1, in
-//! the order in which they happen; reading, asking and locking are not.
+//! **Invariant:** it counts what [`Plan`] counts, and nothing is done before it is counted.
 
 #![cfg_attr(
     not(feature = "testing"),
@@ -13,36 +12,21 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use super::fault::{Fault, Plan, Verdict, dead, half};
+use super::operation::Op;
 use super::{Disk, DiskFile, FileSystem, Metadata, Open};
-
-/// What happens at the chosen operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The process kills itself with SIGKILL before the operation.
-    Kill,
-    /// The process kills itself; where the operation is an append, or a writing in place, after
-    /// the first half of its bytes.
-    KillTorn,
-    /// The operation fails with this errno and does nothing; later ones work again.
-    Fail(Errno),
-    /// An append, or a writing in place, fails after the first half of its bytes; another
-    /// operation fails with EIO and does nothing. Later ones work again.
-    Short,
-    /// The operation and all later ones fail and do nothing: for a test that plays a killed
-    /// process without ending its own.
-    Dead,
-}
 
 /// A disk that does what another one does, until the chosen operation.
 #[derive(Debug, Clone)]
 pub struct CrashDisk {
     below: Arc<dyn Disk>,
     plan: Arc<Plan>,
+    /// Where the number of operations is kept.
+    count: Option<PathBuf>,
 }
 
 /// A text that names no fault.
@@ -52,28 +36,6 @@ pub struct CrashDisk {
 pub struct CrashSpecError {
     /// The text as it was given.
     pub text: String,
-}
-
-#[derive(Debug)]
-struct Plan {
-    /// How many operations there were.
-    operations: AtomicU64,
-    /// How many of them were syncs.
-    syncs: AtomicU64,
-    /// The number of the operation that meets the fault, from 1; 0 for none.
-    at: u64,
-    fault: Fault,
-    /// Where the number of operations is kept.
-    count: Option<PathBuf>,
-    /// The first operation that met the fault.
-    met: Mutex<Option<(&'static str, PathBuf)>>,
-}
-
-/// How an operation goes on.
-enum Verdict {
-    Through,
-    /// Only the first half, and then this.
-    Half(Box<dyn FnOnce() -> io::Error>),
 }
 
 #[derive(Debug)]
@@ -118,59 +80,44 @@ impl CrashDisk {
     /// How many operations there were.
     #[must_use]
     pub fn operations(&self) -> u64 {
-        self.plan.operations.load(Ordering::SeqCst)
+        self.plan.operations()
     }
 
     /// How many of them were syncs, of a file or a directory.
     #[must_use]
     pub fn syncs(&self) -> u64 {
-        self.plan.syncs.load(Ordering::SeqCst)
+        self.plan.syncs()
     }
 
     fn with(below: Arc<dyn Disk>, at: u64, fault: Fault, count: Option<PathBuf>) -> Self {
-        let (operations, syncs, met) = <_>::default();
-        Self { below, plan: Arc::new(Plan { operations, syncs, at, fault, count, met }) }
+        Self { below, plan: Arc::new(Plan::with(at, fault)), count }
     }
 
     /// The first operation that met the fault: its name, and the file or directory.
     #[must_use]
     pub fn met(&self) -> Option<(&'static str, PathBuf)> {
-        self.plan.met.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.plan.met()
     }
 
     /// Counts an operation that can't be done by half.
-    fn step(&self, what: &'static str, path: &Path) -> io::Result<()> {
-        match self.judge(what, path, false)? {
-            Verdict::Through => Ok(()),
-            Verdict::Half(then) => Err(then()),
-        }
+    fn step(&self, what: Op, path: &Path) -> io::Result<()> {
+        self.judge(what, path)?.map_or(Ok(()), |then| Err(then()))
     }
 
-    /// Counts an operation and decides how it goes on.
-    fn judge(&self, what: &'static str, path: &Path, divisible: bool) -> io::Result<Verdict> {
-        let Plan { operations, syncs: _, at, fault, count, met: first } = &*self.plan;
-        let number = operations.fetch_add(1, Ordering::SeqCst) + 1;
-        if let Some(path) = count {
+    /// Counts an operation and decides how it goes on: as a whole, or its first half and then this.
+    fn judge(&self, what: Op, path: &Path) -> io::Result<Option<Box<dyn FnOnce() -> io::Error>>> {
+        let (number, verdict) = self.plan.judge(what, path);
+        if let Some(path) = &self.count {
             let text = format!("{number:020}\n");
             self.below.open(path, Open::Create)?.write_at(0, text.as_bytes())?;
         }
-        let met = if *fault == Fault::Dead { *at != 0 && number >= *at } else { number == *at };
-        if !met {
-            return Ok(Verdict::Through);
-        }
-        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert_with(|| (what, path.to_owned()));
-        drop(first);
-        match fault {
-            Fault::Kill => Err(kill()),
-            Fault::KillTorn if divisible => Ok(Verdict::Half(Box::new(kill))),
-            Fault::KillTorn => Err(kill()),
-            Fault::Fail(errno) => Err((*errno).into()),
-            Fault::Short if divisible => {
-                Ok(Verdict::Half(Box::new(|| io::ErrorKind::WriteZero.into())))
-            }
-            Fault::Short => Err(Errno::IO.into()),
-            Fault::Dead => Err(io::Error::other("the process is dead")),
+        match verdict {
+            Verdict::Through => Ok(None),
+            Verdict::Fail(error) => Err(error),
+            Verdict::Half(error) => Ok(Some(Box::new(|| error))),
+            Verdict::Kill { half: true } => Ok(Some(Box::new(kill))),
+            Verdict::Kill { half: false } => Err(kill()),
+            Verdict::Dead => Err(dead()),
         }
     }
 }
@@ -188,10 +135,6 @@ fn kill() -> io::Error {
     }
 }
 
-fn half(bytes: &[u8]) -> &[u8] {
-    bytes.get(..bytes.len() / 2).unwrap_or_default()
-}
-
 impl Disk for CrashDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
         let creates = match how {
@@ -200,14 +143,14 @@ impl Disk for CrashDisk {
             Open::Create => self.below.metadata(path).is_err(),
         };
         if creates {
-            self.step("create", path)?;
+            self.step(Op::Create, path)?;
         }
         let below = self.below.open(path, how)?;
         Ok(Box::new(CrashFile { disk: self.clone(), below, path: path.to_owned() }))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step("create_dir", path)?;
+        self.step(Op::CreateDir, path)?;
         self.below.create_dir(path)
     }
 
@@ -216,23 +159,27 @@ impl Disk for CrashDisk {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step("rename", to)?;
+        self.step(Op::Rename, to)?;
         self.below.rename(from, to)
     }
 
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step(Op::HardLink, to)?;
+        self.below.hard_link(from, to)
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.step("remove_file", path)?;
+        self.step(Op::RemoveFile, path)?;
         self.below.remove_file(path)
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.step("remove_dir_all", path)?;
+        self.step(Op::RemoveDirAll, path)?;
         self.below.remove_dir_all(path)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.step("sync_dir", dir)?;
-        self.plan.syncs.fetch_add(1, Ordering::SeqCst);
+        self.step(Op::SyncDir, dir)?;
         self.below.sync_dir(dir)
     }
 
@@ -255,9 +202,9 @@ impl Disk for CrashDisk {
 
 impl DiskFile for CrashFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self.disk.judge("append", &self.path, true)? {
-            Verdict::Through => self.below.append(bytes),
-            Verdict::Half(then) => {
+        match self.disk.judge(Op::Append, &self.path)? {
+            None => self.below.append(bytes),
+            Some(then) => {
                 self.below.append(half(bytes))?;
                 Err(then())
             }
@@ -265,9 +212,9 @@ impl DiskFile for CrashFile {
     }
 
     fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.disk.judge("write_at", &self.path, true)? {
-            Verdict::Through => self.below.write_at(offset_bytes, bytes),
-            Verdict::Half(then) => {
+        match self.disk.judge(Op::WriteAt, &self.path)? {
+            None => self.below.write_at(offset_bytes, bytes),
+            Some(then) => {
                 self.below.write_at(offset_bytes, half(bytes))?;
                 Err(then())
             }
@@ -283,18 +230,17 @@ impl DiskFile for CrashFile {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.disk.step("sync", &self.path)?;
-        self.disk.plan.syncs.fetch_add(1, Ordering::SeqCst);
+        self.disk.step(Op::Sync, &self.path)?;
         self.below.sync()
     }
 
     fn set_len(&mut self, len_bytes: u64) -> io::Result<()> {
-        self.disk.step("set_len", &self.path)?;
+        self.disk.step(Op::SetLen, &self.path)?;
         self.below.set_len(len_bytes)
     }
 
     fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
-        self.disk.step("reserve", &self.path)?;
+        self.disk.step(Op::Reserve, &self.path)?;
         self.below.reserve(offset_bytes, len_bytes)
     }
 
@@ -314,7 +260,7 @@ mod tests {
 
     fn check(value: &str, expected: Option<(u64, Fault)>) {
         let read = CrashDisk::from_env_value(value, Arc::new(RealDisk));
-        let read = read.ok().map(|disk| (disk.plan.at, disk.plan.fault));
+        let read = read.ok().and_then(|disk| disk.plan.armed());
         assert_eq!(read, expected, "{value}");
     }
 

@@ -7,9 +7,15 @@
 
 mod atomic;
 #[cfg(any(test, feature = "testing"))]
+mod operation;
+#[cfg(any(test, feature = "testing"))]
+mod fault;
+#[cfg(any(test, feature = "testing"))]
 mod crash;
 mod patience;
 mod real;
+#[cfg(feature = "testing")]
+mod sim;
 #[cfg(test)]
 mod temp;
 
@@ -18,12 +24,18 @@ use std::io;
 use std::path::Path;
 
 pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
-#[cfg(feature = "testing")]
-pub use crash::{CrashDisk, CrashSpecError, Fault};
 #[cfg(all(test, not(feature = "testing")))]
-pub(crate) use crash::{CrashDisk, Fault};
+pub(crate) use crash::CrashDisk;
+#[cfg(feature = "testing")]
+pub use crash::{CrashDisk, CrashSpecError};
+#[cfg(feature = "testing")]
+pub use fault::Fault;
+#[cfg(all(test, not(feature = "testing")))]
+pub(crate) use fault::Fault;
 pub(crate) use patience::patiently;
 pub use real::RealDisk;
+#[cfg(feature = "testing")]
+pub use sim::SimDisk;
 #[cfg(test)]
 pub(crate) use temp::TempDir;
 
@@ -93,6 +105,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the system says; both names are as they were.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which must be free.
+    ///
+    /// # Errors
+    /// What the system says; `AlreadyExists` when something has the name, `Unsupported` when the
+    /// file system has no second names. Nothing has changed.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     ///
     /// # Errors
