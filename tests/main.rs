@@ -17,6 +17,7 @@ mod readme;
 mod reliability;
 mod resume;
 mod retry;
+mod simulation;
 mod sync_count;
 mod tail;
 mod tidy;

@@ -13,9 +13,7 @@ use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::failure::StepError;
 use crate::id::{RunId, TaskId};
-use crate::log::{
-    LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, Tail, UnsealedLog,
-};
+use crate::log::{LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, UnsealedLog};
 use crate::opening::{Opening, Refusal, open};
 use crate::options::RunOptions;
 use crate::params::{ParamError, Params};
@@ -323,7 +321,8 @@ fn find(store: &Store, run: RunId, clock: &dyn Clock) -> Result<(Found, RunState
     Ok((Found { run, log, scan }, state))
 }
 
-/// A run that is done; a torn tail behind its last record is cut off, as in any other run.
+/// A run that is done. Its log is sealed as any other one: the process that wrote the last records
+/// may have died before they were synced, and what is called done must stay done.
 fn done(
     task: &Task,
     store: Store,
@@ -334,10 +333,8 @@ fn done(
     let run = found.run.clone();
     let graph_differs = !Comparison::new(task.graph(), &state).is_same();
     let mut warnings = Vec::new();
-    if matches!(found.scan.tail, Tail::Torn { .. }) {
-        let (_log, file) = seal(found, &mut warnings)?;
-        file.close().map_err(|source| AdmissionError::Log { source })?;
-    }
+    let (_log, file) = seal(found, &mut warnings)?;
+    file.close().map_err(|source| AdmissionError::Log { source })?;
     Ok(Done { store, task_id, run, state, graph_differs, warnings })
 }
 

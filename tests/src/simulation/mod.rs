@@ -16,6 +16,7 @@ mod process;
 mod scenario;
 mod story;
 mod tasks;
+mod trial;
 mod universe;
 mod world;
 
@@ -25,4 +26,5 @@ pub use mishap::{FAULTS, Mishap};
 pub use oracle::Outcome;
 pub use scenario::{SCENARIOS, Scenario};
 pub use story::Story;
+pub use trial::{Expected, Failure, Trial};
 pub use universe::{Ended, Universe};

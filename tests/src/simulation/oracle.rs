@@ -12,7 +12,6 @@ use super::check::{Check, Violation};
 use super::mishap::Mishap;
 use super::paths;
 use super::story::Story;
-use super::universe::Ended;
 use super::world::World;
 
 /// What a run leaves: what must be the same whatever happened on the way.
@@ -29,12 +28,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What the newest run on a disk left.
-    pub fn of(disk: &SimDisk, world: &World) -> Self {
+    /// What the newest run on a disk left. Where the power was cut, what attempts staged may come
+    /// back, which nobody names.
+    pub fn of(disk: &SimDisk, world: &World, was_cut: bool) -> Self {
         let log = paths::logs_on(disk).pop().unwrap_or_default();
         let bytes = disk.read(&log).unwrap_or_default();
         let run = paths::run_of(&log);
         let all = disk.files().into_iter();
+        let all = all.filter(|(path, _)| !(was_cut && paths::is_staged(path)));
         let of_run = all.filter_map(|(path, content)| {
             let below = path.strip_prefix(paths::ROOT).ok()?;
             let mut parts = below.iter();
@@ -52,7 +53,11 @@ impl Outcome {
 ///
 /// # Errors
 /// [`Check::NoDefect`], [`Check::FailureTold`] or [`Check::Ends`].
-pub fn judge_end(ended: &Ended, mishap: &Mishap, disk: &SimDisk) -> Result<(), Violation> {
+pub fn judge_end(
+    ended: &Result<Summary, RunError>,
+    mishap: &Mishap,
+    disk: &SimDisk,
+) -> Result<(), Violation> {
     if let Err(error @ RunError::Engine(EngineError::Defect { .. })) = ended {
         return Check::NoDefect.fails(error);
     }
@@ -60,14 +65,14 @@ pub fn judge_end(ended: &Ended, mishap: &Mishap, disk: &SimDisk) -> Result<(), V
     match (ended, met) {
         // A dead process tells nobody anything.
         (_, Some(_)) if mishap.kills() => Ok(()),
-        (Ok(_), Some((operation, path))) => {
-            Check::FailureTold.holds(may_fail(operation, &path), || {
+        (Ok(_), Some((operation, path))) => Check::FailureTold
+            .holds(may_fail(operation, &path), || {
                 format!("{operation} of {} failed, the run did not", path.display())
-            })
-        }
-        (Err(error), Some((operation, path))) => Check::FailureTold.holds(is_storage(error), || {
-            format!("{operation} of {} failed; the run says: {error:?}", path.display())
-        }),
+            }),
+        (Err(error), Some((operation, path))) => Check::FailureTold
+            .holds(is_storage(error), || {
+                format!("{operation} of {} failed; the run says: {error:?}", path.display())
+            }),
         (Ok(summary), None) => Check::Ends
             .holds(summary.status == Status::Success, || format!("the run is {}", summary.status)),
         (Err(error), None) => Check::Ends.fails(format!("undisturbed, the run fails: {error:?}")),

@@ -31,6 +31,11 @@ pub fn artifact(log: &Path, step: &str, name: &str) -> PathBuf {
     Path::new(ROOT).join("artifacts").join(run_of(log)).join(step).join(name)
 }
 
+/// Whether a file is one that an attempt has not published.
+pub fn is_staged(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".staging")
+}
+
 /// The logs on a disk, the newest run's last.
 pub fn logs_on(disk: &SimDisk) -> Vec<PathBuf> {
     let mut logs: Vec<_> = disk.files().into_iter().map(|(path, _)| path).collect();

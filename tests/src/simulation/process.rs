@@ -71,7 +71,7 @@ impl Process {
         late: bool,
     ) -> Result<(), Violation> {
         let Self { disk, log, live, durable, running, .. } = self;
-        let story = if late { live } else { durable };
+        let (log, story) = (log.as_path(), if late { live } else { durable });
         let bytes = if late { disk.read(log) } else { disk.durable(log) };
         story.read_on(&bytes.unwrap_or_default());
         let newest = story.back_from(step).next();
@@ -96,7 +96,8 @@ impl Process {
         self.live.read_on(&self.disk.read(&self.log).unwrap_or_default());
         let mut lines = self.live.back_from(step).skip(1);
         let Some(announced) = lines.next().filter(|line| line.is_retry()) else { return Ok(()) };
-        let of = |line: &Line, member: &str| line.detail.clone().unwrap_or_default()[member].clone();
+        let of =
+            |line: &Line, member: &str| line.detail.clone().unwrap_or_default()[member].clone();
         let delay = Duration::from_millis(of(announced, "delay_ms").as_u64().unwrap_or_default());
         let (since, wait) = if announced.epoch == self.live.epoch {
             (self.announced.get(step).copied().unwrap_or_default(), delay)
@@ -121,6 +122,7 @@ impl Process {
         acknowledged: &mut Acknowledged,
     ) -> Result<(), Violation> {
         let Self { disk, log, live, .. } = self;
+        let log = log.as_path();
         live.read_on(&disk.read(log).unwrap_or_default());
         let (seq, name) = (record.seq, log.file_name().unwrap_or_default().to_string_lossy());
         let line = record.encode(&name).map(|line| line.bytes).unwrap_or_default();

@@ -305,5 +305,7 @@ fn crc32(bytes: &[u8]) -> u32 {
             })
         })
     });
-    !bytes.iter().fold(!0, |crc, byte| table[((crc ^ u32::from(*byte)) & 255) as usize] ^ (crc >> 8))
+    !bytes
+        .iter()
+        .fold(!0, |crc, byte| table[((crc ^ u32::from(*byte)) & 255) as usize] ^ (crc >> 8))
 }

@@ -38,10 +38,20 @@ pub struct Universe {
     lost: BTreeSet<String>,
     /// Whether everything that the next process finds is synced.
     settled: bool,
+    /// Whether the power ever went.
+    was_cut: bool,
 }
 
 /// What came of a process.
-pub type Ended = Result<Summary, RunError>;
+#[derive(Debug)]
+pub struct Ended {
+    /// What its run gave back.
+    pub result: Result<Summary, RunError>,
+    /// How many operations its disk has counted.
+    pub operations: u64,
+    /// How many of them before its epoch was open; none where it never was.
+    pub opened_at: Option<u64>,
+}
 
 impl Universe {
     /// A new one, whose every choice follows from the seed.
@@ -63,10 +73,12 @@ impl Universe {
             older: Vec::new(),
             lost: BTreeSet::new(),
             settled: true,
+            was_cut: false,
         };
         if scenario.begins_done {
+            this.forget_wishes();
             let ended = this.run(&Mishap::default()).expect("no worker panics");
-            ended.expect("an undisturbed run succeeds");
+            ended.result.expect("an undisturbed run succeeds");
             this.disk = this.disk.kill();
             this.processes = 0;
             this.older = paths::logs_on(&this.disk)
@@ -88,7 +100,7 @@ impl Universe {
         if let Some(violation) = self.world.violation() {
             return Err(violation);
         }
-        oracle::judge_end(&ended, mishap, &self.disk)?;
+        oracle::judge_end(&ended.result, mishap, &self.disk)?;
         if let Some(draw) = mishap.rot {
             self.rot(&mut Draw::new(draw));
         }
@@ -101,6 +113,7 @@ impl Universe {
             oracle::judge_tail(&self.disk, &log, &found)?;
         }
         self.settled = mishap.cut;
+        self.was_cut |= mishap.cut;
         self.clock.jump(mishap.jump_s);
         if let Some(draw) = mishap.lose.or(mishap.alter) {
             self.lose(&mut Draw::new(draw), mishap.lose.is_some());
@@ -113,7 +126,7 @@ impl Universe {
     /// # Errors
     /// The first check that does not hold.
     pub fn finish(&mut self, expected: &[Outcome]) -> Result<(), Violation> {
-        let summary = match self.live(&Mishap::default())? {
+        let summary = match self.live(&Mishap::default())?.result {
             Ok(summary) => summary,
             Err(error) => return Check::Ends.fails(format!("the plain run: {error:?}")),
         };
@@ -124,17 +137,12 @@ impl Universe {
 
     /// What the newest run left.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(&self.disk, &self.world)
+        Outcome::of(&self.disk, &self.world, self.was_cut)
     }
 
-    /// How many operations the disk has done for the process.
-    pub fn operations(&self) -> u64 {
-        self.disk.operations()
-    }
-
-    /// How many operations it had done when the epoch was opened.
-    pub fn opened_at_operation(&self) -> Option<u64> {
-        self.world.opened_at_operation()
+    /// Every process is told what a later one is told, also the first.
+    pub fn forget_wishes(&mut self) {
+        self.processes = 1;
     }
 
     /// The disk.
@@ -164,8 +172,10 @@ impl Universe {
         let options = self.options().disk(Arc::new(self.disk.clone()));
         let options = options.observer(Arc::clone(&self.world) as _);
         self.processes += 1;
-        let ended = catch_unwind(AssertUnwindSafe(|| self.task.run(&options)));
-        ended.or_else(|_payload| Check::NoDefect.fails("the run panicked"))
+        let result = catch_unwind(AssertUnwindSafe(|| self.task.run(&options)));
+        let result = result.or_else(|_payload| Check::NoDefect.fails("the run panicked"))?;
+        let (operations, opened_at) = (self.disk.operations(), self.world.opened_at_operation());
+        Ok(Ended { result, operations, opened_at })
     }
 
     fn newest_log(&self) -> Option<PathBuf> {
@@ -184,7 +194,8 @@ impl Universe {
             let steps = story.steps.keys().filter(|step| !self.lost.contains(*step));
             check_named(&log, &story, steps, &|path| self.disk.read(path))?;
         }
-        for (log, was) in &self.older {
+        let newest = self.newest_log();
+        for (log, was) in self.older.iter().filter(|(log, _)| Some(log) != newest.as_ref()) {
             let is = self.disk.read(log);
             Check::OldRunKept.holds(is.as_ref() == Some(was), || log.display().to_string())?;
         }
@@ -200,15 +211,15 @@ impl Universe {
         Check::FixedPoint.holds(planned && self.disk.files() == files, || {
             "asking what a run would do".to_owned()
         })?;
-        let unlocked = |files: Vec<(PathBuf, Vec<u8>)>| -> Vec<_> {
-            files.into_iter().filter(|(path, _)| path.extension() != Some("lock".as_ref())).collect()
-        };
-        let files = unlocked(files);
+        let mut before = files;
         for cut in [false, true] {
             let mishap = Mishap { cut, ..Mishap::default() };
-            let done = self.live(&mishap)?.is_ok_and(|summary| summary.already_done);
-            let now = unlocked(self.disk.files());
-            Check::FixedPoint.holds(done && now == files, || differing(&files, &now))?;
+            let done = self.live(&mishap)?.result.is_ok_and(|summary| summary.already_done);
+            let mut now = self.disk.files();
+            for files in [&mut before, &mut now] {
+                files.retain(|(path, _)| matters(path, cut));
+            }
+            Check::FixedPoint.holds(done && now == before, || differing(&before, &now))?;
         }
         Ok(())
     }
@@ -269,6 +280,13 @@ impl Drop for Universe {
     fn drop(&mut self) {
         self.world.end();
     }
+}
+
+/// Whether a file may not change when a run that is done is run again: a lock names its holder, and a
+/// power cut may bring back what attempts staged and nobody names.
+fn matters(path: &Path, cut: bool) -> bool {
+    let is_lock = path.extension().is_some_and(|end| end == "lock");
+    !is_lock && !(cut && paths::is_staged(path))
 }
 
 /// The first file that is not in both.

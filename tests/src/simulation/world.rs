@@ -148,7 +148,10 @@ impl World {
     /// Whether the process has met the fault that ends it: nothing that it does happens.
     pub(super) fn is_dead(&self) -> bool {
         let inside = self.lock();
-        inside.process.as_ref().is_some_and(|process| process.mortal && process.disk.met().is_some())
+        inside
+            .process
+            .as_ref()
+            .is_some_and(|process| process.mortal && process.disk.met().is_some())
     }
 
     /// A body begins: everything it relies on is durable by now.
@@ -217,9 +220,8 @@ impl World {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             path.starts_with(markers.join("once")) && name.starts_with(&begins)
         };
-        let marked = files
-            .iter()
-            .any(|(path, _)| is_marker(path) && process.disk.durable(path).is_some());
+        let marked =
+            files.iter().any(|(path, _)| is_marker(path) && process.disk.durable(path).is_some());
         drop(inside);
         self.note(Check::MarkerFirst.holds(marked, || format!("`{step}` has no durable marker")));
     }
