@@ -321,8 +321,8 @@ fn find(store: &Store, run: RunId, clock: &dyn Clock) -> Result<(Found, RunState
     Ok((Found { run, log, scan }, state))
 }
 
-/// A run that is done. It is sealed like any other one before anybody is told so: its last records
-/// may be written and not synced, and then a power cut would take them back.
+/// A run that is done. Its log is sealed as any other one: the process that wrote the last records
+/// may have died before they were synced, and what is called done must stay done.
 fn done(
     task: &Task,
     store: Store,
