@@ -134,12 +134,12 @@ impl<L> UnsealedLog<L> {
         let bytes = self.salvage(offset_bytes, &mut |record| {
             // A copy of a good record is no loss.
             if record.seq >= good {
-                lost.note(&record.event);
+                lost.note(record.seq, &record.event);
             }
         });
         let bytes = bytes.map_err(|source| ReadError::Io { path: self.path.clone(), source })?;
         let Lost { records, task, steps, kept: _ } = lost;
-        let steps = steps.into_values().collect();
+        let steps = steps.into_values().map(|(_seq, step)| step).collect();
         let damage = Damage { line, offset_bytes, reason, bytes, records, task, steps };
         Ok(Examined { state, finding: Finding::Damaged(damage) })
     }
@@ -203,11 +203,13 @@ struct Lost<'a> {
     kept: &'a RunState,
     records: u64,
     task: Option<Status>,
-    steps: BTreeMap<StepId, LostStep>,
+    /// What is lost of each step, and the `seq` of the record that says so: the lines need not stand
+    /// in their order.
+    steps: BTreeMap<StepId, (u64, LostStep)>,
 }
 
 impl Lost<'_> {
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, seq: u64, event: &Event) {
         self.records += 1;
         match event {
             Event::EpochOpened(_) => {}
@@ -215,24 +217,27 @@ impl Lost<'_> {
                 self.task = Some(event.status());
                 // It also tells of steps whose own records can't be read any more.
                 for (step, status) in closing.steps.iter().flatten() {
-                    let told = self.steps.get(step).map(|lost| lost.status);
+                    let told = self.steps.get(step).map(|(_seq, lost)| lost.status);
                     let known = told.unwrap_or_else(|| self.kept_status(step));
                     if *status != known && *status != Status::Pending {
-                        self.put(step, *status, None);
+                        self.put(seq, step, *status, None);
                     }
                 }
             }
             Event::AttemptStarted(attempt) | Event::AttemptEnded { attempt, .. } => {
-                self.put(&attempt.step, event.status(), Some(attempt.retry_count));
+                self.put(seq, &attempt.step, event.status(), Some(attempt.retry_count));
             }
-            Event::Skipped { step, .. } => self.put(step, event.status(), None),
+            Event::Skipped { step, .. } => self.put(seq, step, event.status(), None),
         }
     }
 
-    fn put(&mut self, step: &StepId, status: Status, retry_count: Option<u32>) {
+    fn put(&mut self, seq: u64, step: &StepId, status: Status, retry_count: Option<u32>) {
+        if self.steps.get(step).is_some_and(|(last, _lost)| *last > seq) {
+            return;
+        }
         let kept = self.kept_status(step);
         let lost = LostStep { step: step.clone(), status, retry_count, kept };
-        self.steps.insert(step.clone(), lost);
+        self.steps.insert(step.clone(), (seq, lost));
     }
 
     fn kept_status(&self, step: &StepId) -> Status {

@@ -229,7 +229,7 @@ fn a_log_that_contradicts_itself_keeps_what_is_before_that() {
     let header = line(0)
         .replace("\"seq\":0,\"epoch\":0,\"durable\":0", "\"seq\":2,\"epoch\":1,\"durable\":2");
     let (body, _) = header.rsplit_once(",\"prev\":").unwrap();
-    let body = format!("{body},\"prev\":\"{}\"", &prev[..8]);
+    let body = format!("{body},\"prev\":\"{}\"", prev.get(..8).unwrap());
     let header = format!("{body},\"crc\":\"{}\"}}\n", Crc::of(body.as_bytes()));
     let (damage, records) = examined(&[&whole[..], header.as_bytes()].concat());
     assert_eq!((damage.line, damage.offset_bytes, records), (3, whole.len() as u64, 2));
