@@ -15,6 +15,7 @@ mod optional;
 mod params;
 mod readme;
 mod reliability;
+mod repair;
 mod resume;
 mod retry;
 mod sync_count;
