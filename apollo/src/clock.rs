@@ -5,7 +5,7 @@
 //! **Invariant:** durations and waits come from [`Clock::monotonic`]; the wall clock may jump and
 //! only makes timestamps.
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod sim;
 
 use std::fmt;
@@ -15,8 +15,6 @@ use crate::time::Timestamp;
 
 #[cfg(feature = "testing")]
 pub use sim::SimClock;
-#[cfg(all(test, not(feature = "testing")))]
-pub(crate) use sim::SimClock;
 
 /// A door to the machine's clocks.
 pub trait Clock: fmt::Debug + Send + Sync {

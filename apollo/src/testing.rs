@@ -72,4 +72,6 @@
 //! ```
 
 pub use crate::clock::SimClock;
-pub use crate::disk::{CrashDisk, CrashSpecError, Fault, SimDisk};
+pub use crate::disk::{
+    Course, Crash, CrashDisk, CrashSpecError, Fault, Hook, HookDisk, Hooked, Op, Operation, SimDisk,
+};

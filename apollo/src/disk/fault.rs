@@ -6,18 +6,13 @@
 //! **Invariant:** every operation that changes something durable or visible is counted, from 1, in
 //! the order in which they happen; reading, asking and locking are not.
 
-#![cfg_attr(
-    not(feature = "testing"),
-    expect(unreachable_pub, reason = "public with the feature; in the crate's own tests without")
-)]
-
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
-use super::operation::Op;
+use super::operation::Operation;
 
 /// What happens at the chosen operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +97,8 @@ impl Plan {
     }
 
     /// Counts an operation and decides how it goes on; tells its number as well.
-    pub(super) fn judge(&self, what: Op, path: &Path) -> (u64, Verdict) {
+    pub(super) fn judge(&self, operation: &Operation<'_>) -> (u64, Verdict) {
+        let what = operation.what;
         let mut count = self.count();
         count.operations += 1;
         let number = count.operations;
@@ -113,7 +109,7 @@ impl Plan {
             count.syncs += u64::from(what.is_sync());
             return (number, Verdict::Through);
         };
-        count.met.get_or_insert_with(|| (what.name(), path.to_owned()));
+        count.met.get_or_insert_with(|| (what.name(), operation.path.to_owned()));
         let verdict = match fault {
             Fault::Kill => Verdict::Kill { half: false },
             Fault::KillTorn => Verdict::Kill { half: what.is_divisible() },
@@ -133,9 +129,4 @@ impl Plan {
 /// What a process that counts as ended is told.
 pub(super) fn dead() -> io::Error {
     io::Error::other("the process is dead")
-}
-
-/// The part of the bytes that is written where an operation is done by half.
-pub(super) fn half(bytes: &[u8]) -> &[u8] {
-    bytes.get(..bytes.len() / 2).unwrap_or_default()
 }

@@ -6,11 +6,13 @@
 //! that a double can stand for the disk, and count and fail every operation.
 
 mod atomic;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod operation;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod fault;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
+mod hook;
+#[cfg(feature = "testing")]
 mod crash;
 mod patience;
 mod real;
@@ -24,14 +26,14 @@ use std::io;
 use std::path::Path;
 
 pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
-#[cfg(all(test, not(feature = "testing")))]
-pub(crate) use crash::CrashDisk;
 #[cfg(feature = "testing")]
-pub use crash::{CrashDisk, CrashSpecError};
+pub use crash::{Crash, CrashDisk, CrashSpecError};
 #[cfg(feature = "testing")]
 pub use fault::Fault;
-#[cfg(all(test, not(feature = "testing")))]
-pub(crate) use fault::Fault;
+#[cfg(feature = "testing")]
+pub use hook::{Course, Hook, HookDisk, Hooked};
+#[cfg(feature = "testing")]
+pub use operation::{Op, Operation};
 pub(crate) use patience::patiently;
 pub use real::RealDisk;
 #[cfg(feature = "testing")]

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::fault::{Fault, Plan, Verdict, dead, half};
-use super::operation::Op;
+use super::fault::{Fault, Plan, Verdict, dead};
+use super::operation::{Op, Operation};
 use super::{Disk, DiskFile, FileSystem, Metadata, Open};
 use machine::{Machine, Opened, USER};
 
@@ -202,9 +202,9 @@ impl SimDisk {
     }
 
     /// Counts an operation and lets it go on, as a whole or by half.
-    fn begin(&self, what: Op, path: &Path) -> io::Result<Going<'_>> {
+    fn begin(&self, operation: &Operation<'_>) -> io::Result<Going<'_>> {
         let mut machine = self.alive()?;
-        let (_number, verdict) = self.process.plan.judge(what, path);
+        let (_number, verdict) = self.process.plan.judge(operation);
         let then = match verdict {
             Verdict::Through => None,
             Verdict::Fail(error) => return Err(error),
@@ -226,7 +226,7 @@ impl SimDisk {
 
     /// Counts an operation that is not done by half.
     fn whole(&self, what: Op, path: &Path) -> io::Result<MutexGuard<'_, Machine>> {
-        let Going { machine, then } = self.begin(what, path)?;
+        let Going { machine, then } = self.begin(&Operation::on(what, path))?;
         then.map_or(Ok(machine), Err)
     }
 }
@@ -304,10 +304,13 @@ impl Disk for SimDisk {
 
 impl SimFile {
     fn write(&self, what: Op, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
-        let Going { mut machine, then } = self.disk.begin(what, &self.path)?;
+        let operation = Operation::writing(what, &self.path, bytes);
+        let Going { mut machine, then } = self.disk.begin(&operation)?;
         match then {
             None => machine.write(self.opened.ino, at, bytes),
-            Some(error) => machine.write(self.opened.ino, at, half(bytes)).and(Err(error)),
+            Some(error) => {
+                machine.write(self.opened.ino, at, operation.first_half()).and(Err(error))
+            }
         }
     }
 }

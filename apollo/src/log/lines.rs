@@ -38,11 +38,6 @@ pub(super) enum Next {
 }
 
 impl<'a> Lines<'a> {
-    /// Begins at the start of a file.
-    pub(super) fn new(file: &'a mut dyn DiskFile) -> io::Result<Self> {
-        Self::at(file, 0)
-    }
-
     /// Begins at an offset.
     pub(super) fn at(file: &'a mut dyn DiskFile, offset_bytes: u64) -> io::Result<Self> {
         let len_bytes = file.stat()?.0.len;

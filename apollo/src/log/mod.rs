@@ -4,7 +4,8 @@
 //! crash leaves behind the last such record is found, kept beside and cut off, once; a log that was
 //! damaged otherwise is refused with the place of the damage. [`UnsealedLog`] reads and judges,
 //! [`UnsealedLog::seal`] makes the judged log one that can be appended to, [`LogWriter`] makes
-//! records, and [`LogFile`] commits them. [`Damage`] says what a damaged log costs, and
+//! records, and [`LogFile`] commits them. [`SnapshotWriter`] keeps what they add up to, so that a
+//! long log need not be read from its start. [`Damage`] says what a damaged log costs, and
 //! [`UnsealedLog::repair`] puts what is good of it in its place.
 //!
 //! It is not the meaning of the records (`replay`), nor the directory they are in (`store`).
@@ -14,6 +15,8 @@
 
 mod beside;
 mod lines;
+mod chain;
+mod snapshot;
 mod reader;
 mod damage;
 mod forgotten;
@@ -21,6 +24,7 @@ mod writer;
 mod file;
 mod seal;
 mod repair;
+mod snapshot_writer;
 #[cfg(feature = "cli")]
 mod ends;
 
@@ -34,6 +38,8 @@ pub(crate) use forgotten::Forgotten;
 pub use reader::ReadError;
 pub(crate) use reader::{Locked, Scan, Tail, UnsealedLog};
 pub(crate) use seal::SealedTail;
+pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot_writer::SnapshotWriter;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 
 #[cfg(test)]
