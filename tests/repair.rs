@@ -153,6 +153,60 @@ fn a_resumed_run_is_what_it_was_when_its_first_epoch_ended() {
     judge(&[log]);
 }
 
+/// A run of three steps in a row that is done, and has a snapshot of all but its last records.
+fn with_snapshot(word: &str) -> (Dir, PathBuf, Vec<u8>) {
+    let dir = Dir::new(word);
+    row().run(&options(&dir).snapshot_every(1)).unwrap();
+    ran(&dir);
+    let log = dir.only_log();
+    let bytes = fs::read(&log).unwrap();
+    assert!(beside(&log, "snapshot").exists());
+    (dir, log, bytes)
+}
+
+#[test]
+fn what_a_log_lost_that_is_shorter_than_its_snapshot_the_snapshot_tells() {
+    let (dir, log, bytes) = with_snapshot("shorter");
+    let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let ends: Vec<_> = newlines.map(|(at, _)| at + 1).collect();
+    let snapshot = fs::read(beside(&log, "snapshot")).unwrap();
+    fs::write(&log, &bytes[..ends[1]]).unwrap();
+    check(&dir, &["run", "row"], 3, &["is corrupt at line 3", "snapshot"]);
+    check(&dir, &["verify", "row"], 3, &["is corrupt at line 3", "sha256:"]);
+    let said = check(
+        &dir,
+        &["repair", "row"],
+        0,
+        &["repaired", "kept     2 records", "the end of the log"],
+    );
+    for step in ["first", "second"] {
+        let row = said.lines().find(|line| line.trim_start().starts_with(step)).unwrap();
+        assert!(row.contains("SUCCESS") && row.ends_with("runs again"), "{said}");
+    }
+    assert!(!beside(&log, "snapshot").exists());
+    assert_eq!(fs::read(beside(&log, "corrupt-0.snapshot")).unwrap(), snapshot);
+    assert_eq!(fs::read(&log).unwrap(), &bytes[..ends[1]]);
+    check(&dir, &["run", "row"], 0, &["SUCCESS"]);
+    assert_eq!(ran(&dir), ["first 1", "second 0", "third 0"]);
+    check(&dir, &["verify", "row"], 0, &[]);
+    judge(&[log]);
+}
+
+#[test]
+fn a_line_for_which_only_the_snapshot_vouches_is_kept_and_not_taken_for_a_torn_tail() {
+    let (dir, log, bytes) = with_snapshot("vouched");
+    let ends: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len).collect();
+    let mut bad = bytes[..ends[..5].iter().sum()].to_vec();
+    let start: usize = ends[..4].iter().sum();
+    bad[start + 40] ^= 1;
+    fs::write(&log, &bad).unwrap();
+    check(&dir, &["run", "row"], 3, &["is corrupt at line 5", "the snapshot says"]);
+    check(&dir, &["repair", "row"], 0, &["at line 5", "in which no record can be read"]);
+    assert_eq!(fs::read(beside(&log, "corrupt-0")).unwrap(), bad);
+    check(&dir, &["run", "row"], 0, &["SUCCESS"]);
+    judge(&[log]);
+}
+
 #[test]
 fn every_golden_log_that_is_damaged_can_be_repaired_and_finished() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/v1");
@@ -312,6 +366,43 @@ fn killed_at_every_operation_the_same_command_ends_the_same() {
     }
     judge(&judged);
     println!("a repair was killed {} times", dirs.len());
+}
+
+#[test]
+fn killed_where_only_the_snapshot_tells_of_the_damage_the_run_goes_on_from_the_same_records() {
+    let (source, log, bytes) = with_snapshot("window");
+    let ends: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len).collect();
+    let good: usize = ends[..4].iter().sum();
+    let mut rotten = bytes[..good + ends[4]].to_vec();
+    rotten[good + 40] ^= 1;
+    let snapshot = fs::read(beside(&log, "snapshot")).unwrap();
+    let (mut dirs, mut judged) = (Vec::new(), Vec::new());
+    for bad in [&bytes[..good], &rotten] {
+        for at in 1.. {
+            let dir = Dir::new("window");
+            let log = dir.apollo().join(log.strip_prefix(source.apollo()).unwrap());
+            fs::create_dir_all(log.parent().unwrap()).unwrap();
+            fs::write(&log, bad).unwrap();
+            fs::write(beside(&log, "snapshot"), &snapshot).unwrap();
+            let mut command = pipelines(PROGRAM, dir.path(), &["repair", "row"]);
+            let ended = output(command.env("APOLLO_CRASH_AT", format!("{at}")));
+            if ended.status.code() == Some(0) {
+                assert!(at > 10, "a repair has more operations than {at}");
+                break;
+            }
+            check(&dir, &["repair", "row"], 0, &[]);
+            row().run(&options(&dir).disk(TestDisk::quick())).unwrap();
+            assert!(fs::read(&log).unwrap().starts_with(&bytes[..good]), "killed at {at}");
+            let kept = |(name, bytes): &(String, Vec<u8>)| {
+                let is_tail = name.contains(".torn-") && *bytes == bad[good..];
+                is_tail || (name.contains(".corrupt-") && bytes.starts_with(bad))
+            };
+            assert!(logs(&dir).iter().any(kept), "killed at {at}: what was damaged is kept");
+            judged.push(log);
+            dirs.push(dir);
+        }
+    }
+    judge(&judged);
 }
 
 #[test]

@@ -5,7 +5,9 @@
 //!
 //! **Invariant:** at every moment the log's name holds the whole damaged log or the whole repaired
 //! one, and nothing of the damaged one is ever thrown away. Repairing again, after any crash, ends
-//! with the same bytes under the same names.
+//! with the same bytes under the same names. Where nothing but the snapshot told of the damage, a
+//! repair that dies when it has moved that away leaves what looks like a torn tail, or a shorter
+//! log: the next run then goes on from the same records by itself.
 
 use std::io;
 use std::path::PathBuf;
