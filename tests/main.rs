@@ -16,6 +16,7 @@ mod optional;
 mod params;
 mod readme;
 mod reliability;
+mod repair;
 mod resume;
 mod retry;
 mod simulation;
