@@ -36,5 +36,8 @@
 //! # std::fs::remove_dir_all(&dir).unwrap();
 //! ```
 
+mod log;
+
 pub use crate::clock::SimClock;
 pub use crate::disk::{CrashDisk, CrashSpecError, Fault};
+pub use log::{LogFound, check_artifact_name, cut_message, read_log, seal_log, write_log};

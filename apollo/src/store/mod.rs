@@ -17,6 +17,8 @@ mod run;
 #[cfg(test)]
 pub(crate) use artifact::ArtifactLost;
 pub(crate) use artifact::Staged;
+#[cfg(feature = "testing")]
+pub(crate) use artifact::check_artifact_name;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
 pub use lock::{Holder, LockError};
