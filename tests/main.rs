@@ -14,6 +14,7 @@ mod once;
 mod optional;
 mod params;
 mod readme;
+mod reliability;
 mod resume;
 mod retry;
 mod sync_count;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::failure::StepError;
 use crate::id::{RunId, TaskId};
@@ -168,7 +169,9 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     let newest =
         if options.fresh { None } else { store.newest_run(&task_id).map_err(store_error)? };
     let (found, state) = match newest {
-        Some(run) => find(&store, run).map(|(found, state)| (Some(found), state))?,
+        Some(run) => {
+            find(&store, run, &*options.clock).map(|(found, state)| (Some(found), state))?
+        }
         None => (None, RunState::default()),
     };
     check_owner(task, &task_id, &state)?;
@@ -312,9 +315,10 @@ pub(crate) fn is_done(state: &RunState, options: &RunOptions) -> bool {
     state.is_success() && options.choices.resume_from.is_none()
 }
 
-fn find(store: &Store, run: RunId) -> Result<(Found, RunState), AdmissionError> {
+fn find(store: &Store, run: RunId, clock: &dyn Clock) -> Result<(Found, RunState), AdmissionError> {
     let read = |source| AdmissionError::Read { source };
-    let mut log = UnsealedLog::open_locked(store.disk(), &store.log_path(&run)).map_err(read)?;
+    let path = store.log_path(&run);
+    let mut log = UnsealedLog::open_locked(store.disk(), &path, clock).map_err(read)?;
     let (state, scan) = log.fold().map_err(read)?;
     Ok((Found { run, log, scan }, state))
 }

@@ -182,6 +182,7 @@ impl Task {
             params,
             max_parallel,
             max_interruptions: options.max_interruptions,
+            snapshot_every: options.snapshot_every,
             request: options.cancel.clone(),
             cancel: options.cancel.child(),
             observer: options.observer.clone(),

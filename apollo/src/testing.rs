@@ -35,9 +35,46 @@
 //! }
 //! # std::fs::remove_dir_all(&dir).unwrap();
 //! ```
+//!
+//! The same on a disk in memory, which loses what a power cut may lose:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use apollo::testing::{Fault, SimClock, SimDisk};
+//! use apollo::{RunOptions, Status, Timestamp, step, task};
+//!
+//! #[step]
+//! fn fetch() -> u64 {
+//!     7
+//! }
+//!
+//! #[step(depends_on = [fetch])]
+//! fn double(fetch: &u64) -> u64 {
+//!     fetch * 2
+//! }
+//!
+//! task! { doubled { steps: [fetch, double] } }
+//!
+//! let run = |disk: &SimDisk| {
+//!     let clock = SimClock::new(Timestamp::from_unix_us(1_278_201_600_000_000));
+//!     let options = RunOptions::new().dir("/.apollo").disk(Arc::new(disk.clone()));
+//!     doubled().run(&options.clock(Arc::new(clock)))
+//! };
+//! let whole = SimDisk::new(0);
+//! run(&whole).unwrap();
+//! for at in 1..=whole.operations() {
+//!     let disk = SimDisk::new(at);
+//!     disk.fault(at, Fault::Dead);
+//!     drop(run(&disk));
+//!     assert_eq!(run(&disk.cut_power()).unwrap().status, Status::Success, "cut at {at}");
+//! }
+//! ```
 
 mod log;
 
 pub use crate::clock::SimClock;
-pub use crate::disk::{CrashDisk, CrashSpecError, Fault};
+pub use crate::disk::{
+    Course, Crash, CrashDisk, CrashSpecError, Fault, Hook, HookDisk, Hooked, Op, Operation, SimDisk,
+};
 pub use log::{LogFound, check_artifact_name, cut_message, read_log, seal_log, write_log};

@@ -1,131 +1,58 @@
 //! [`TestDisk`]: the real disk, with other syncs, or without more room.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use apollo::{Disk, DiskFile, FileSystem, Metadata, Open, RealDisk};
+use apollo::RealDisk;
+use apollo::testing::{Course, Hook, HookDisk, Op, Operation};
 
 /// The real disk, with other syncs, or without more room.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct TestDisk {
-    /// How long the sync of a file takes at least; `None` where it does nothing.
+    /// How much longer the sync of a file takes; `None` where no sync does anything.
     sync: Option<Duration>,
     /// How many bytes can still be reserved.
-    room_bytes: Arc<AtomicU64>,
+    room_bytes: AtomicU64,
 }
-
-#[derive(Debug)]
-struct TestFile(Box<dyn DiskFile>, TestDisk);
 
 impl TestDisk {
     /// Does not sync at all: for tests that no power cut ends.
-    pub fn quick() -> Arc<Self> {
-        Arc::new(Self { sync: None, room_bytes: Arc::new(u64::MAX.into()) })
+    pub fn quick() -> Arc<HookDisk> {
+        Self::disk(None, u64::MAX)
     }
 
     /// Takes its time for the sync of a file.
-    pub fn slow(sync: Duration) -> Arc<Self> {
-        Arc::new(Self { sync: Some(sync), room_bytes: Arc::new(u64::MAX.into()) })
+    pub fn slow(sync: Duration) -> Arc<HookDisk> {
+        Self::disk(Some(sync), u64::MAX)
     }
 
     /// Does not sync, and is full when so many bytes were reserved.
-    pub fn full_after(room_bytes: u64) -> Arc<Self> {
-        Arc::new(Self { sync: None, room_bytes: Arc::new(room_bytes.into()) })
+    pub fn full_after(room_bytes: u64) -> Arc<HookDisk> {
+        Self::disk(None, room_bytes)
+    }
+
+    fn disk(sync: Option<Duration>, room_bytes: u64) -> Arc<HookDisk> {
+        let hook = Self { sync, room_bytes: room_bytes.into() };
+        Arc::new(HookDisk::new(Arc::new(RealDisk), Arc::new(hook)))
     }
 }
 
-impl Disk for TestDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(TestFile(RealDisk.open(path, how)?, self.clone())))
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        RealDisk.create_dir(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        RealDisk.list(dir)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove_file(path)
-    }
-
-    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove_dir_all(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        if self.sync.is_some() { RealDisk.sync_dir(dir) } else { Ok(()) }
-    }
-
-    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        RealDisk.metadata(path)
-    }
-
-    fn target(&self, path: &Path) -> io::Result<Metadata> {
-        RealDisk.target(path)
-    }
-
-    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
-        RealDisk.file_system(path)
-    }
-
-    fn user(&self) -> u32 {
-        RealDisk.user()
-    }
-}
-
-impl DiskFile for TestFile {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.append(bytes)
-    }
-
-    fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_at(offset_bytes, bytes)
-    }
-
-    fn read_at(&mut self, offset_bytes: u64, buf: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(offset_bytes, buf)
-    }
-
-    fn stat(&self) -> io::Result<(Metadata, u64)> {
-        self.0.stat()
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        let Some(sync) = self.1.sync else { return Ok(()) };
-        let until = Instant::now() + sync;
-        self.0.sync()?;
-        while let Some(left) = until.checked_duration_since(Instant::now()) {
-            std::thread::park_timeout(left);
+impl Hook for TestDisk {
+    fn course(&self, operation: &Operation<'_>) -> Course {
+        match (operation.what, self.sync) {
+            (Op::Sync | Op::SyncDir, None) => return Course::Skip,
+            (Op::Sync, Some(longer)) => std::thread::sleep(longer),
+            (Op::Reserve, _) => {
+                let left = |left: u64| left.checked_sub(operation.len_bytes);
+                let left = self.room_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
+                if left.is_err() {
+                    return Course::Fail(io::ErrorKind::StorageFull.into());
+                }
+            }
+            _ => {}
         }
-        Ok(())
-    }
-
-    fn set_len(&mut self, len_bytes: u64) -> io::Result<()> {
-        self.0.set_len(len_bytes)
-    }
-
-    fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
-        let left = |left: u64| left.checked_sub(len_bytes);
-        let left = self.1.room_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left);
-        left.map_err(|_none| io::ErrorKind::StorageFull)?;
-        self.0.reserve(offset_bytes, len_bytes)
-    }
-
-    fn try_lock(&mut self) -> io::Result<bool> {
-        self.0.try_lock()
-    }
-
-    fn try_lock_shared(&mut self) -> io::Result<bool> {
-        self.0.try_lock_shared()
+        Course::Through
     }
 }

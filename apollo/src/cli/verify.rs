@@ -12,7 +12,7 @@ use super::output::Screen;
 use super::text::{Style, bytes, count, escaped, shown_path};
 use crate::admission::loss;
 use crate::disk::digest_of;
-use crate::log::{Tail, UnsealedLog};
+use crate::log::{Snapshot, Tail, UnsealedLog};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -50,15 +50,22 @@ pub(crate) fn show(
     let path = store.log_path(&run);
     let read = |error| Failure::of_read(&error);
     let mut log = UnsealedLog::open(store.disk(), &path).map_err(read)?;
-    let (state, scan) = log.fold().map_err(read)?;
+    let (state, scan) = log.fold_whole().map_err(read)?;
     let (digest, length) = digest_of(&**store.disk(), &path).map_err(|error| {
         Failure::new(STORAGE, format!("can't read `{}`: {error}", path.display()))
     })?;
     let steps: Vec<_> = state.steps().iter().chain(state.gone()).collect();
-    let faults: Vec<_> = steps
+    let mut faults: Vec<_> = steps
         .iter()
         .filter_map(|step| Some(format!("step `{}`: {}", step.id, loss(&store, &run, step)?)))
         .collect();
+    if log.is_misled(&state).map_err(read)? {
+        let snapshot = Snapshot::path(&path);
+        faults.push(format!(
+            "the snapshot `{}` is not what its log adds up to; remove it",
+            snapshot.display()
+        ));
+    }
     let torn_bytes = match scan.tail {
         Tail::Clean => 0,
         Tail::Torn { bytes, .. } => bytes,

@@ -3,46 +3,31 @@
 //! It is not a simulation of what a power cut leaves: everything that was done before the fault is
 //! on the disk below.
 //!
-//! **Invariant:** every operation that changes something durable or visible is counted, from 1, in
-//! the order in which they happen; reading, asking and locking are not.
-
-#![cfg_attr(
-    not(feature = "testing"),
-    expect(unreachable_pub, reason = "public with the feature; in the crate's own tests without")
-)]
+//! **Invariant:** nothing is done before it is counted.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
-use super::{Disk, DiskFile, FileSystem, Metadata, Open};
-
-/// What happens at the chosen operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The process kills itself with SIGKILL before the operation.
-    Kill,
-    /// The process kills itself; where the operation is an append, or a writing in place, after
-    /// the first half of its bytes.
-    KillTorn,
-    /// The operation fails with this errno and does nothing; later ones work again.
-    Fail(Errno),
-    /// An append, or a writing in place, fails after the first half of its bytes; another
-    /// operation fails with EIO and does nothing. Later ones work again.
-    Short,
-    /// The operation and all later ones fail and do nothing: for a test that plays a killed
-    /// process without ending its own.
-    Dead,
-}
+use super::fault::{Fault, Plan, Verdict, dead};
+use super::hook::{Course, Hook, Hooked};
+use super::operation::Operation;
+use super::{Disk, Open};
 
 /// A disk that does what another one does, until the chosen operation.
-#[derive(Debug, Clone)]
-pub struct CrashDisk {
-    below: Arc<dyn Disk>,
-    plan: Arc<Plan>,
+pub type CrashDisk = Hooked<Crash>;
+
+/// The hook that fails, or kills, at the chosen operation.
+#[derive(Debug)]
+pub struct Crash {
+    plan: Plan,
+    /// Where the number of operations is kept, and by which disk.
+    count: Option<(Arc<dyn Disk>, PathBuf)>,
+    /// Whether the process ends with the operation that is being done.
+    ending: AtomicBool,
 }
 
 /// A text that names no fault.
@@ -54,40 +39,11 @@ pub struct CrashSpecError {
     pub text: String,
 }
 
-#[derive(Debug)]
-struct Plan {
-    /// How many operations there were.
-    operations: AtomicU64,
-    /// How many of them were syncs.
-    syncs: AtomicU64,
-    /// The number of the operation that meets the fault, from 1; 0 for none.
-    at: u64,
-    fault: Fault,
-    /// Where the number of operations is kept.
-    count: Option<PathBuf>,
-    /// The first operation that met the fault.
-    met: Mutex<Option<(&'static str, PathBuf)>>,
-}
-
-/// How an operation goes on.
-enum Verdict {
-    Through,
-    /// Only the first half, and then this.
-    Half(Box<dyn FnOnce() -> io::Error>),
-}
-
-#[derive(Debug)]
-struct CrashFile {
-    disk: CrashDisk,
-    below: Box<dyn DiskFile>,
-    path: PathBuf,
-}
-
 impl CrashDisk {
     /// Does what `below` does until its `at`-th operation, from 1; 0 for never.
     #[must_use]
     pub fn new(below: Arc<dyn Disk>, at: u64, fault: Fault) -> Self {
-        Self::with(below, at, fault, None)
+        Self::with(below, Arc::new(Crash::new(Plan::with(at, fault), None)))
     }
 
     /// Reads the fault from the value of an environment variable: `17` kills the process at its
@@ -102,7 +58,8 @@ impl CrashDisk {
         let refused = || CrashSpecError { text: value.to_owned() };
         let (number, word) = value.split_once(':').unwrap_or((value, ""));
         if number == "count" {
-            return Ok(Self::with(below, 0, Fault::Kill, Some(PathBuf::from(word))));
+            let count = Some((Arc::clone(&below), PathBuf::from(word)));
+            return Ok(Self::with(below, Arc::new(Crash::new(Plan::default(), count))));
         }
         let fault = match word {
             "" => Fault::Kill,
@@ -118,59 +75,56 @@ impl CrashDisk {
     /// How many operations there were.
     #[must_use]
     pub fn operations(&self) -> u64 {
-        self.plan.operations.load(Ordering::SeqCst)
+        self.hook().plan.operations()
     }
 
     /// How many of them were syncs, of a file or a directory.
     #[must_use]
     pub fn syncs(&self) -> u64 {
-        self.plan.syncs.load(Ordering::SeqCst)
-    }
-
-    fn with(below: Arc<dyn Disk>, at: u64, fault: Fault, count: Option<PathBuf>) -> Self {
-        let (operations, syncs, met) = <_>::default();
-        Self { below, plan: Arc::new(Plan { operations, syncs, at, fault, count, met }) }
+        self.hook().plan.syncs()
     }
 
     /// The first operation that met the fault: its name, and the file or directory.
     #[must_use]
     pub fn met(&self) -> Option<(&'static str, PathBuf)> {
-        self.plan.met.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.hook().plan.met()
+    }
+}
+
+impl Crash {
+    fn new(plan: Plan, count: Option<(Arc<dyn Disk>, PathBuf)>) -> Self {
+        Self { plan, count, ending: AtomicBool::new(false) }
     }
 
-    /// Counts an operation that can't be done by half.
-    fn step(&self, what: &'static str, path: &Path) -> io::Result<()> {
-        match self.judge(what, path, false)? {
-            Verdict::Through => Ok(()),
-            Verdict::Half(then) => Err(then()),
-        }
+    fn keep(&self, number: u64) -> io::Result<()> {
+        let Some((disk, path)) = &self.count else { return Ok(()) };
+        let text = format!("{number:020}\n");
+        disk.open(path, Open::Create)?.write_at(0, text.as_bytes())
     }
+}
 
-    /// Counts an operation and decides how it goes on.
-    fn judge(&self, what: &'static str, path: &Path, divisible: bool) -> io::Result<Verdict> {
-        let Plan { operations, syncs: _, at, fault, count, met: first } = &*self.plan;
-        let number = operations.fetch_add(1, Ordering::SeqCst) + 1;
-        if let Some(path) = count {
-            let text = format!("{number:020}\n");
-            self.below.open(path, Open::Create)?.write_at(0, text.as_bytes())?;
+impl Hook for Crash {
+    fn course(&self, operation: &Operation<'_>) -> Course {
+        let (number, verdict) = self.plan.judge(operation);
+        if let Err(error) = self.keep(number) {
+            return Course::Fail(error);
         }
-        let met = if *fault == Fault::Dead { *at != 0 && number >= *at } else { number == *at };
-        if !met {
-            return Ok(Verdict::Through);
-        }
-        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert_with(|| (what, path.to_owned()));
-        drop(first);
-        match fault {
-            Fault::Kill => Err(kill()),
-            Fault::KillTorn if divisible => Ok(Verdict::Half(Box::new(kill))),
-            Fault::KillTorn => Err(kill()),
-            Fault::Fail(errno) => Err((*errno).into()),
-            Fault::Short if divisible => {
-                Ok(Verdict::Half(Box::new(|| io::ErrorKind::WriteZero.into())))
+        match verdict {
+            Verdict::Through => Course::Through,
+            Verdict::Fail(error) => Course::Fail(error),
+            Verdict::Half(error) => Course::Half(error),
+            Verdict::Kill { half: true } => {
+                self.ending.store(true, Ordering::SeqCst);
+                Course::Half(dead())
             }
-            Fault::Short => Err(Errno::IO.into()),
-            Fault::Dead => Err(io::Error::other("the process is dead")),
+            Verdict::Kill { half: false } => Course::Fail(kill()),
+            Verdict::Dead => Course::Fail(dead()),
+        }
+    }
+
+    fn ended(&self, _operation: &Operation<'_>, _how: &io::Result<()>) {
+        if self.ending.load(Ordering::SeqCst) {
+            drop(kill());
         }
     }
 }
@@ -188,125 +142,6 @@ fn kill() -> io::Error {
     }
 }
 
-fn half(bytes: &[u8]) -> &[u8] {
-    bytes.get(..bytes.len() / 2).unwrap_or_default()
-}
-
-impl Disk for CrashDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        let creates = match how {
-            Open::Read | Open::Write => false,
-            Open::CreateNew => true,
-            Open::Create => self.below.metadata(path).is_err(),
-        };
-        if creates {
-            self.step("create", path)?;
-        }
-        let below = self.below.open(path, how)?;
-        Ok(Box::new(CrashFile { disk: self.clone(), below, path: path.to_owned() }))
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step("create_dir", path)?;
-        self.below.create_dir(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        self.below.list(dir)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step("rename", to)?;
-        self.below.rename(from, to)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.step("remove_file", path)?;
-        self.below.remove_file(path)
-    }
-
-    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.step("remove_dir_all", path)?;
-        self.below.remove_dir_all(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.step("sync_dir", dir)?;
-        self.plan.syncs.fetch_add(1, Ordering::SeqCst);
-        self.below.sync_dir(dir)
-    }
-
-    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        self.below.metadata(path)
-    }
-
-    fn target(&self, path: &Path) -> io::Result<Metadata> {
-        self.below.target(path)
-    }
-
-    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
-        self.below.file_system(path)
-    }
-
-    fn user(&self) -> u32 {
-        self.below.user()
-    }
-}
-
-impl DiskFile for CrashFile {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self.disk.judge("append", &self.path, true)? {
-            Verdict::Through => self.below.append(bytes),
-            Verdict::Half(then) => {
-                self.below.append(half(bytes))?;
-                Err(then())
-            }
-        }
-    }
-
-    fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.disk.judge("write_at", &self.path, true)? {
-            Verdict::Through => self.below.write_at(offset_bytes, bytes),
-            Verdict::Half(then) => {
-                self.below.write_at(offset_bytes, half(bytes))?;
-                Err(then())
-            }
-        }
-    }
-
-    fn read_at(&mut self, offset_bytes: u64, buf: &mut [u8]) -> io::Result<usize> {
-        self.below.read_at(offset_bytes, buf)
-    }
-
-    fn stat(&self) -> io::Result<(Metadata, u64)> {
-        self.below.stat()
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.disk.step("sync", &self.path)?;
-        self.disk.plan.syncs.fetch_add(1, Ordering::SeqCst);
-        self.below.sync()
-    }
-
-    fn set_len(&mut self, len_bytes: u64) -> io::Result<()> {
-        self.disk.step("set_len", &self.path)?;
-        self.below.set_len(len_bytes)
-    }
-
-    fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
-        self.disk.step("reserve", &self.path)?;
-        self.below.reserve(offset_bytes, len_bytes)
-    }
-
-    fn try_lock(&mut self) -> io::Result<bool> {
-        self.below.try_lock()
-    }
-
-    fn try_lock_shared(&mut self) -> io::Result<bool> {
-        self.below.try_lock_shared()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,7 +149,7 @@ mod tests {
 
     fn check(value: &str, expected: Option<(u64, Fault)>) {
         let read = CrashDisk::from_env_value(value, Arc::new(RealDisk));
-        let read = read.ok().map(|disk| (disk.plan.at, disk.plan.fault));
+        let read = read.ok().and_then(|disk| disk.hook().plan.armed());
         assert_eq!(read, expected, "{value}");
     }
 

@@ -6,9 +6,18 @@
 //! that a double can stand for the disk, and count and fail every operation.
 
 mod atomic;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
+mod operation;
+#[cfg(feature = "testing")]
+mod fault;
+#[cfg(feature = "testing")]
+mod hook;
+#[cfg(feature = "testing")]
 mod crash;
+mod patience;
 mod real;
+#[cfg(feature = "testing")]
+mod sim;
 #[cfg(test)]
 mod temp;
 
@@ -18,10 +27,17 @@ use std::path::Path;
 
 pub(crate) use atomic::{AtomicFile, create_dirs, digest_of, read_all, write_atomic};
 #[cfg(feature = "testing")]
-pub use crash::{CrashDisk, CrashSpecError, Fault};
-#[cfg(all(test, not(feature = "testing")))]
-pub(crate) use crash::{CrashDisk, Fault};
+pub use crash::{Crash, CrashDisk, CrashSpecError};
+#[cfg(feature = "testing")]
+pub use fault::Fault;
+#[cfg(feature = "testing")]
+pub use hook::{Course, Hook, HookDisk, Hooked};
+#[cfg(feature = "testing")]
+pub use operation::{Op, Operation};
+pub(crate) use patience::patiently;
 pub use real::RealDisk;
+#[cfg(feature = "testing")]
+pub use sim::SimDisk;
 #[cfg(test)]
 pub(crate) use temp::TempDir;
 
@@ -91,6 +107,12 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the system says; both names are as they were.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which must be free.
+    ///
+    /// # Errors
+    /// What the system says; `AlreadyExists` when something has the name, `Unsupported` when the
+    /// file system has no second names. Nothing has changed.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     ///
     /// # Errors

@@ -60,6 +60,15 @@ impl Disk for RealDisk {
         fs::rename(from, to)
     }
 
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to).map_err(|error| {
+            // Of a file that this user owns, EPERM says that the file system has no second names.
+            let none = [Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS, Errno::MLINK];
+            let none = none.into_iter().any(|errno| is(&error, errno));
+            if none { io::ErrorKind::Unsupported.into() } else { error }
+        })
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
@@ -285,6 +294,22 @@ mod tests {
         drop(one);
         let mut three = RealDisk.open(&path, Open::Read).unwrap();
         assert!(two.try_lock_shared().unwrap() && three.try_lock_shared().unwrap());
+    }
+
+    #[test]
+    fn a_second_name_is_the_same_file_and_never_takes_anothers_place() {
+        let dir = TempDir::new();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("x"), "x").unwrap();
+        fs::write(at("y"), "y").unwrap();
+        RealDisk.hard_link(&at("x"), &at("z")).unwrap();
+        let id = |name: &str| RealDisk.metadata(&at(name)).unwrap().id;
+        assert_eq!(id("x"), id("z"));
+        let taken = RealDisk.hard_link(&at("x"), &at("y")).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(at("y")).unwrap(), b"y");
+        let missing = RealDisk.hard_link(&at("nowhere"), &at("n")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) struct Setting {
     pub(crate) params: Params,
     pub(crate) max_parallel: u32,
     pub(crate) max_interruptions: u32,
+    pub(crate) snapshot_every: u64,
     /// The caller's request to stop.
     pub(crate) request: Cancel,
     /// Its child: also made when the epoch fails.

@@ -16,8 +16,6 @@ pub(crate) struct Ends {
     pub(crate) first: Option<Record>,
     /// The last line that has a newline, where it is a record.
     pub(crate) last: Option<Record>,
-    /// Whether bytes follow the last newline.
-    pub(crate) torn: bool,
 }
 
 impl Ends {
@@ -60,8 +58,7 @@ impl Ends {
             let start = lines.iter().rposition(newline).map_or(0, |newline| newline + 1);
             lines.get(start..)
         });
-        let torn = whole.map_or(!end.is_empty(), |whole| whole + 1 < end.len());
-        Ok(Self { first: first.and_then(decode), last: last.and_then(decode), torn })
+        Ok(Self { first: first.and_then(decode), last: last.and_then(decode) })
     }
 }
 
@@ -76,7 +73,7 @@ mod tests {
     use crate::time::Timestamp;
 
     /// Writes closings that take so many milliseconds, then bytes, and reads both ends.
-    fn check(lines: &[u64], tail: &[u8], ends: (Option<u64>, Option<u64>, bool)) {
+    fn check(lines: &[u64], tail: &[u8], ends: (Option<u64>, Option<u64>)) {
         let name = format!("apollo-ends-{}-{}.jsonl", std::process::id(), lines.len() + tail.len());
         let path = std::env::temp_dir().join(name);
         drop(RealDisk.remove_file(&path));
@@ -99,17 +96,17 @@ mod tests {
         let found = Ends::read(&RealDisk, &path).unwrap();
         RealDisk.remove_file(&path).unwrap();
         let seq = |record: &Option<Record>| record.as_ref().map(|record| record.seq);
-        assert_eq!((seq(&found.first), seq(&found.last), found.torn), ends);
+        assert_eq!((seq(&found.first), seq(&found.last)), ends);
     }
 
     #[test]
     fn the_last_whole_line_is_found_behind_a_torn_tail() {
-        check(&[], b"", (None, None, false));
-        check(&[], b"{\"time", (None, None, true));
-        check(&[1], b"", (Some(0), Some(0), false));
-        check(&[1, 2, 3], b"{\"timestamp\":", (Some(0), Some(2), true));
-        check(&[1, 2], b"no record\n", (Some(0), None, false));
+        check(&[], b"", (None, None));
+        check(&[], b"{\"time", (None, None));
+        check(&[1], b"", (Some(0), Some(0)));
+        check(&[1, 2, 3], b"{\"timestamp\":", (Some(0), Some(2)));
+        check(&[1, 2], b"no record\n", (Some(0), None));
         let many: Vec<u64> = (0..1000).collect();
-        check(&many, &[0; 60_000], (Some(0), Some(999), true));
+        check(&many, &[0; 60_000], (Some(0), Some(999)));
     }
 }

@@ -4,17 +4,21 @@
 //! crash leaves behind the last such record is found, kept beside and cut off, once; a log that was
 //! damaged otherwise is refused with the place of the damage. [`UnsealedLog`] reads and judges,
 //! [`UnsealedLog::seal`] makes the judged log one that can be appended to, [`LogWriter`] makes
-//! records, and [`LogFile`] commits them.
+//! records, and [`LogFile`] commits them. [`SnapshotWriter`] keeps what they add up to, so that a
+//! long log need not be read from its start.
 //!
 //! It is not the meaning of the records (`replay`), nor the directory they are in (`store`).
 //!
 //! **Invariant:** a log is written by [`LogFile::commit`] and [`UnsealedLog::seal`] alone.
 
 mod lines;
+mod chain;
+mod snapshot;
 mod reader;
 mod writer;
 mod file;
 mod seal;
+mod snapshot_writer;
 #[cfg(feature = "cli")]
 mod ends;
 
@@ -25,6 +29,8 @@ pub(crate) use file::LogFile;
 pub use reader::ReadError;
 pub(crate) use reader::{Locked, Scan, Tail, UnsealedLog};
 pub(crate) use seal::SealedTail;
+pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot_writer::SnapshotWriter;
 pub(crate) use writer::{Batch, LogWriter, Sync};
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::*;
+use crate::clock::SimClock;
 use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk, TempDir};
 use crate::id::{StepId, TaskId, TaskName};
@@ -115,11 +116,17 @@ fn scan(path: &Path) -> Result<(Vec<Record>, Scan), ReadError> {
     Ok((records, scan))
 }
 
+/// A clock that nobody has to wait for.
+fn clock() -> SimClock {
+    SimClock::new(Timestamp::from_unix_us(0))
+}
+
 type Recovered = (u64, LogWriter, LogFile, Option<SealedTail>);
 
 /// Opens, reads and seals a log, as a resume does.
 fn recover(disk: &Arc<dyn Disk>, path: &Path) -> Result<Recovered, String> {
-    let mut log = UnsealedLog::open_locked(disk, path).map_err(|error| error.to_string())?;
+    let mut log =
+        UnsealedLog::open_locked(disk, path, &clock()).map_err(|error| error.to_string())?;
     let scan = log.scan(&mut |_record| Ok(())).map_err(|error| error.to_string())?;
     let records = scan.records;
     let (writer, file, sealed) = log.seal(scan).map_err(|error| error.to_string())?;

@@ -108,9 +108,9 @@ impl Envelope {
     ///
     /// # Errors
     /// [`RecordError`] with what is wrong; the crc is judged before anything else.
-    pub(crate) fn decode(line: &[u8]) -> Result<Self, RecordError> {
-        checked(line)?;
-        parse(line)
+    pub(crate) fn decode(line: &[u8]) -> Result<(Self, Crc), RecordError> {
+        let (_body, crc) = checked(line)?;
+        Ok((parse(line)?, crc))
     }
 }
 

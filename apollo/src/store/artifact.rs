@@ -10,7 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::directory::{Store, StoreError};
-use crate::digest::{Digest, Hasher};
+use super::lost::{Kept, Lost};
+use crate::digest::Hasher;
 use crate::disk::{DiskFile, Open, digest_of};
 use crate::id::{NameError, RunId, StepId};
 use crate::record::ArtifactEntry;
@@ -31,42 +32,6 @@ pub(crate) struct Staged {
     bytes: u64,
     /// The kind of the first error: a file with a hole is never finished.
     failed: Option<io::ErrorKind>,
-}
-
-/// Why an artifact that the log names can't be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum ArtifactLost {
-    /// Its file is not there.
-    #[error("the artifact `{}` is missing", path.display())]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
-    /// Its file holds something else.
-    #[error(
-        "the artifact `{}` was altered: the log says {expected}, its {bytes} bytes give {found}",
-        path.display()
-    )]
-    Altered {
-        /// Where it is.
-        path: PathBuf,
-        /// What the log says.
-        expected: Digest,
-        /// What the bytes give.
-        found: Digest,
-        /// How many there are.
-        bytes: u64,
-    },
-    /// Its file can't be read.
-    #[error("can't read the artifact `{}`", path.display())]
-    Unreadable {
-        /// Where it is.
-        path: PathBuf,
-        /// What the disk said.
-        #[source]
-        source: io::Error,
-    },
 }
 
 impl Store {
@@ -206,22 +171,13 @@ impl Store {
     /// Compares a published artifact with what the log says of it.
     ///
     /// # Errors
-    /// [`ArtifactLost`] when it is not there, or is another one.
-    pub(crate) fn check_artifact(
-        &self,
-        path: &Path,
-        entry: &ArtifactEntry,
-    ) -> Result<(), ArtifactLost> {
-        let path = path.to_owned();
+    /// [`Lost`] when it is not there, or is another one.
+    pub(crate) fn check_artifact(&self, path: &Path, entry: &ArtifactEntry) -> Result<(), Lost> {
+        let (kept, path, expected) = (Kept::Artifact, path.to_owned(), entry.digest);
         match digest_of(&**self.disk(), &path) {
-            Ok(found) if found == (entry.digest, entry.bytes) => Ok(()),
-            Ok((found, bytes)) => {
-                Err(ArtifactLost::Altered { path, expected: entry.digest, found, bytes })
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(ArtifactLost::Missing { path })
-            }
-            Err(source) => Err(ArtifactLost::Unreadable { path, source }),
+            Ok(found) if found == (expected, entry.bytes) => Ok(()),
+            Ok((found, bytes)) => Err(Lost::Altered { kept, path, expected, found, bytes }),
+            Err(error) => Err(Lost::unread(kept, path, error)),
         }
     }
 

@@ -7,24 +7,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::directory::Store;
 use crate::clock::Clock;
-use crate::disk::{Disk, DiskFile, Open, read_all};
+use crate::disk::{Disk, DiskFile, Open, patiently, read_all};
 use crate::id::TaskId;
 use crate::time::Timestamp;
-
-/// How long a process waits for another one that may be about to end.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// How often it asks.
-const INTERVAL: Duration = Duration::from_millis(20);
-
-/// The least that a try is apart from the next one, whatever the clock says.
-const MOMENT: Duration = Duration::from_millis(1);
 
 /// Who works on a task_id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,20 +93,15 @@ impl Store {
     ) -> Result<TaskLock, LockError> {
         let path = self.lock_path(task_id);
         let failed = |source| LockError::Failed { path: path.clone(), source };
-        let deadline = clock.monotonic() + PATIENCE;
-        loop {
-            if let Some(mut file) = try_lock(&**self.disk(), &path).map_err(failed)? {
-                if tell(&mut *file, holder).is_err() {
-                    // The lock is held all the same; who asks is then not told by whom.
-                }
-                return Ok(TaskLock { _file: file });
-            }
-            if clock.monotonic() >= deadline {
-                let holder = read_holder(&**self.disk(), &path);
-                return Err(LockError::Held { task_id: task_id.clone(), holder });
-            }
-            pause(clock);
+        let locked = patiently(clock, || try_lock(&**self.disk(), &path)).map_err(failed)?;
+        let Some(mut file) = locked else {
+            let holder = read_holder(&**self.disk(), &path);
+            return Err(LockError::Held { task_id: task_id.clone(), holder });
+        };
+        if tell(&mut *file, holder).is_err() {
+            // The lock is held all the same; who asks is then not told by whom.
         }
+        Ok(TaskLock { _file: file })
     }
 
     /// Tells whether somebody works on a task_id now. Creates and writes nothing.
@@ -164,20 +149,6 @@ fn tell(file: &mut dyn DiskFile, holder: &Holder) -> io::Result<()> {
 
 fn read_holder(disk: &dyn Disk, path: &Path) -> Option<Holder> {
     serde_json::from_slice(&read_all(disk, path).ok()?).ok()
-}
-
-/// Lets some time pass before the lock is tried again.
-fn pause(clock: &dyn Clock) {
-    let until = clock.monotonic() + INTERVAL;
-    loop {
-        let left = until.saturating_sub(clock.monotonic());
-        if left.is_zero() {
-            return;
-        }
-        // The holder is a process that lives by its own clock: even where this one jumps, it is
-        // given a moment.
-        std::thread::park_timeout(clock.block_for(left).max(MOMENT));
-    }
 }
 
 fn told(holder: Option<&Holder>) -> String {

@@ -7,6 +7,7 @@
 //! there is durable before the store says that it is done.
 
 mod directory;
+mod lost;
 mod artifact;
 mod capture;
 mod lock;
@@ -14,8 +15,6 @@ mod marker;
 mod output;
 mod run;
 
-#[cfg(test)]
-pub(crate) use artifact::ArtifactLost;
 pub(crate) use artifact::Staged;
 #[cfg(feature = "testing")]
 pub(crate) use artifact::check_artifact_name;
@@ -24,7 +23,7 @@ pub use directory::StoreError;
 pub use lock::{Holder, LockError};
 pub(crate) use lock::{Liveness, TaskLock};
 #[cfg(test)]
-pub(crate) use output::OutputLost;
+pub(crate) use lost::Lost;
 
 #[cfg(test)]
 mod tests;

@@ -5,45 +5,14 @@
 //! **Invariant:** a file is whole or not there, and an output is given back only when its bytes
 //! have the digest that the log names.
 
-use std::io;
 use std::path::PathBuf;
 
 use super::directory::{Store, StoreError};
+use super::lost::{Kept, Lost};
 use crate::digest::Digest;
 use crate::disk::{read_all, write_atomic};
 use crate::id::{RunId, StepId};
 use crate::output::Output;
-
-/// Why an output that the log names can't be given back.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum OutputLost {
-    /// Its file is not there.
-    #[error("the output `{}` is missing", path.display())]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
-    /// Its file holds something else.
-    #[error("the output `{}` was altered: the log says {expected}, its bytes give {found}", path.display())]
-    Altered {
-        /// Where it is.
-        path: PathBuf,
-        /// What the log says.
-        expected: Digest,
-        /// What the bytes give.
-        found: Digest,
-    },
-    /// Its file can't be read.
-    #[error("can't read the output `{}`", path.display())]
-    Unreadable {
-        /// Where it is.
-        path: PathBuf,
-        /// What the disk said.
-        #[source]
-        source: io::Error,
-    },
-}
 
 impl Store {
     /// Where the output of a step is.
@@ -78,31 +47,27 @@ impl Store {
     /// Gives back the output of a step that the log names by its digest.
     ///
     /// # Errors
-    /// [`OutputLost`] when it is not there, or is another one.
+    /// [`Lost`] when it is not there, or is another one.
     pub(crate) fn read_output(
         &self,
         run: &RunId,
         step: &StepId,
         expected: Digest,
-    ) -> Result<Output, OutputLost> {
+    ) -> Result<Output, Lost> {
         let null = Output::from_bytes(b"null".to_vec());
         if expected == null.digest() {
             return Ok(null);
         }
         let path = self.output_path(run, step);
+        let kept = Kept::Output;
         let bytes = match read_all(&**self.disk(), &path) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(OutputLost::Missing { path });
-            }
-            Err(source) => return Err(OutputLost::Unreadable { path, source }),
+            Err(error) => return Err(Lost::unread(kept, path, error)),
         };
-        let output = Output::from_bytes(bytes);
-        let found = output.digest();
-        if found == expected {
-            Ok(output)
-        } else {
-            Err(OutputLost::Altered { path, expected, found })
+        let (bytes, output) = (bytes.len() as u64, Output::from_bytes(bytes));
+        match output.digest() {
+            found if found == expected => Ok(output),
+            found => Err(Lost::Altered { kept, path, expected, found, bytes }),
         }
     }
 

@@ -4,7 +4,6 @@ mod artifact;
 mod lock;
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +12,7 @@ use rustix::io::Errno;
 
 use super::*;
 use crate::digest::Digest;
-use crate::disk::{
-    CrashDisk, Disk, DiskFile, Fault, FileSystem, Metadata, Open, RealDisk, TempDir,
-};
+use crate::disk::{CrashDisk, Disk as _, Fault, FileSystem, Hook, HookDisk, RealDisk, TempDir};
 use crate::id::{RunId, StepId, TaskId};
 use crate::output::Output;
 use crate::time::Timestamp;
@@ -43,39 +40,18 @@ struct Elsewhere {
     file_system: FileSystem,
 }
 
-impl Disk for Elsewhere {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        RealDisk.open(path, how)
+impl Hook for Elsewhere {
+    fn file_system(&self, _found: FileSystem) -> FileSystem {
+        self.file_system
     }
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        RealDisk.create_dir(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        RealDisk.list(dir)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove_file(path)
-    }
-    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove_dir_all(path)
-    }
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        RealDisk.sync_dir(dir)
-    }
-    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        RealDisk.metadata(path)
-    }
-    fn target(&self, path: &Path) -> io::Result<Metadata> {
-        RealDisk.target(path)
-    }
-    fn file_system(&self, _path: &Path) -> io::Result<FileSystem> {
-        Ok(self.file_system)
-    }
-    fn user(&self) -> u32 {
+    fn user(&self, _found: u32) -> u32 {
         self.user
+    }
+}
+
+impl Elsewhere {
+    fn disk(self) -> Arc<HookDisk> {
+        Arc::new(HookDisk::new(Arc::new(RealDisk), Arc::new(self)))
     }
 }
 
@@ -120,8 +96,8 @@ fn a_directory_that_somebody_else_could_change_is_refused() {
     fs::create_dir(&target).unwrap();
     symlink(&target, &root).unwrap();
     let create = |user| {
-        let disk = Elsewhere { user, file_system: PLAIN };
-        Store::create(Arc::new(disk), &root).map(drop).map_err(|error| error.to_string())
+        let disk = Elsewhere { user, file_system: PLAIN }.disk();
+        Store::create(disk, &root).map(drop).map_err(|error| error.to_string())
     };
     let user = RealDisk.user();
     let refused = create(user + 1).unwrap_err();
@@ -231,10 +207,10 @@ fn an_output_comes_back_or_is_named_as_lost() {
     assert_eq!(fs::read(&path).unwrap(), b"[1,2,3]");
     fs::write(&path, "[1,2,4]").unwrap();
     let read = store.read_output(&run, &step, output.digest());
-    assert!(matches!(read, Err(OutputLost::Altered { .. })));
+    assert!(matches!(read, Err(Lost::Altered { .. })));
     fs::remove_file(&path).unwrap();
     let read = store.read_output(&run, &step, output.digest());
-    assert!(matches!(read, Err(OutputLost::Missing { .. })));
+    assert!(matches!(read, Err(Lost::Missing { .. })));
     let null = Output::encode(&()).unwrap();
     store.write_output(&run, &step, &null).unwrap();
     assert!(!path.exists(), "null needs no file");
@@ -296,8 +272,8 @@ fn captured_lines_cost_no_sync() {
 #[test]
 fn a_place_that_may_lose_things_is_warned_about() {
     let check = |file_system: FileSystem, expected: &[&str]| {
-        let disk = Elsewhere { user: RealDisk.user(), file_system };
-        let store = Store::open(Arc::new(disk), Path::new("/")).unwrap();
+        let disk = Elsewhere { user: RealDisk.user(), file_system }.disk();
+        let store = Store::open(disk, Path::new("/")).unwrap();
         let warnings = store.warnings();
         assert_eq!(warnings.len(), expected.len(), "{warnings:?}");
         for (warning, word) in warnings.iter().zip(expected) {

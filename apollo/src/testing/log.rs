@@ -7,6 +7,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::clock::SystemClock;
 use crate::disk::Disk;
 use crate::id::NameError;
 use crate::log::{LogFile, ReadError, Sync, Tail, UnsealedLog};
@@ -66,7 +67,7 @@ pub fn seal_log(
     disk: &Arc<dyn Disk>,
     path: &Path,
 ) -> Result<Option<PathBuf>, Box<dyn Error + Send + std::marker::Sync>> {
-    let mut log = UnsealedLog::open_locked(disk, path)?;
+    let mut log = UnsealedLog::open_locked(disk, path, &SystemClock::default())?;
     let scan = log.scan(&mut |_record| Ok(()))?;
     let (_writer, file, sealed) = log.seal(scan)?;
     file.close()?;

@@ -130,14 +130,14 @@ fn a_new_log_is_never_an_old_one_and_is_locked() {
     let (_, mut writer, mut file) = begin(&dir, 0, Fault::Kill);
     let before = dir.files();
     assert!(matches!(LogFile::create(&real(), &path), Err(LogError::Create { .. })));
-    let opened = UnsealedLog::open_locked(&real(), &path);
+    let opened = UnsealedLog::open_locked(&real(), &path, &clock());
     assert!(matches!(opened, Err(ReadError::Locked { .. })));
     assert_eq!(dir.files(), before);
     assert!(UnsealedLog::open(&real(), &path).is_ok(), "reading needs no lock");
     append(&mut writer, event(0), Sync::Now);
     commit(&mut writer, &mut file).unwrap();
     drop(file);
-    assert!(UnsealedLog::open_locked(&real(), &path).is_ok());
+    assert!(UnsealedLog::open_locked(&real(), &path, &clock()).is_ok());
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn check(fault: Fault, at: u64, again: Option<u64>) -> bool {
         let second: Arc<dyn Disk> = Arc::new(CrashDisk::new(real(), again, Fault::Dead));
         drop(run(&second, &path, &mut told, steps));
     }
-    let Ok(mut log) = UnsealedLog::open_locked(&real(), &path) else {
+    let Ok(mut log) = UnsealedLog::open_locked(&real(), &path, &clock()) else {
         assert_eq!(told.synced, 0, "{ended:?}");
         return met;
     };

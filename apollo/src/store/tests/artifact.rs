@@ -33,10 +33,10 @@ fn an_artifact_is_seen_when_it_is_published() {
     let path = store.artifact_path(&run, &step, "a.csv").unwrap();
     fs::write(&path, "other").unwrap();
     let checked = store.check_artifact(&path, &entry(&text));
-    assert!(matches!(checked, Err(ArtifactLost::Altered { bytes: 5, .. })));
+    assert!(matches!(checked, Err(Lost::Altered { bytes: 5, .. })));
     fs::remove_file(&path).unwrap();
     let checked = store.check_artifact(&path, &entry(&text));
-    assert!(matches!(checked, Err(ArtifactLost::Missing { .. })));
+    assert!(matches!(checked, Err(Lost::Missing { .. })));
 }
 
 #[test]

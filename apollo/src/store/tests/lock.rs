@@ -1,26 +1,11 @@
-use std::sync::Mutex;
 use std::time::Duration;
 
 use super::*;
-use crate::clock::Clock;
+use crate::clock::{Clock as _, SimClock};
 
 /// A clock that nobody has to wait for.
-#[derive(Debug, Default)]
-struct Jumping(Mutex<Duration>);
-
-impl Clock for Jumping {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_unix_us(0)
-    }
-
-    fn monotonic(&self) -> Duration {
-        *self.0.lock().unwrap()
-    }
-
-    fn block_for(&self, wait: Duration) -> Duration {
-        *self.0.lock().unwrap() += wait;
-        Duration::ZERO
-    }
+fn clock() -> SimClock {
+    SimClock::new(Timestamp::from_unix_us(0))
 }
 
 fn holder(pid: u32) -> Holder {
@@ -31,7 +16,7 @@ fn holder(pid: u32) -> Holder {
 fn a_second_process_waits_a_second_and_is_told_who_holds_it() {
     let dir = TempDir::new();
     let (store, other) = (store_in(&dir), store_in(&dir));
-    let clock = Jumping::default();
+    let clock = clock();
     let lock = store.lock_task(&task(), &holder(17), &clock).unwrap();
     assert_eq!(clock.monotonic(), Duration::ZERO);
     let refused = other.lock_task(&task(), &holder(18), &clock).unwrap_err();
@@ -55,7 +40,7 @@ fn who_only_asks_changes_nothing() {
     let store = store_in(&dir);
     assert_eq!(store.holder_of(&task()).unwrap(), Liveness::Free);
     assert_eq!(dir.files(), []);
-    let lock = store.lock_task(&task(), &holder(17), &Jumping::default()).unwrap();
+    let lock = store.lock_task(&task(), &holder(17), &clock()).unwrap();
     let before = dir.files();
     assert_eq!(store.holder_of(&task()).unwrap(), Liveness::Running(Some(holder(17))));
     drop(lock);
@@ -68,10 +53,10 @@ fn who_only_asks_changes_nothing() {
 fn a_holder_that_cannot_be_read_is_still_one() {
     let dir = TempDir::new();
     let store = store_in(&dir);
-    let lock = store.lock_task(&task(), &holder(17), &Jumping::default()).unwrap();
+    let lock = store.lock_task(&task(), &holder(17), &clock()).unwrap();
     fs::write(store.root().join("logs/task_t-1.lock"), "{\"pid\":").unwrap();
     assert_eq!(store.holder_of(&task()).unwrap(), Liveness::Running(None));
-    let refused = store.lock_task(&task(), &holder(18), &Jumping::default()).unwrap_err();
+    let refused = store.lock_task(&task(), &holder(18), &clock()).unwrap_err();
     assert_eq!(refused.to_string(), "another process works on `t-1`");
     drop(lock);
 }
@@ -82,7 +67,7 @@ fn a_lock_is_not_taken_through_a_symbolic_link() {
     let store = store_in(&dir);
     fs::write(dir.path().join("victim"), "text").unwrap();
     symlink(dir.path().join("victim"), store.root().join("logs/task_t-1.lock")).unwrap();
-    let refused = store.lock_task(&task(), &holder(17), &Jumping::default()).unwrap_err();
+    let refused = store.lock_task(&task(), &holder(17), &clock()).unwrap_err();
     assert!(matches!(refused, LockError::Failed { .. }));
     assert_eq!(fs::read(dir.path().join("victim")).unwrap(), b"text");
 }
