@@ -77,4 +77,4 @@ pub use crate::clock::SimClock;
 pub use crate::disk::{
     Course, Crash, CrashDisk, CrashSpecError, Fault, Hook, HookDisk, Hooked, Op, Operation, SimDisk,
 };
-pub use log::{LogFound, check_artifact_name, cut_message, read_log, seal_log, write_log};
+pub use log::{LogFound, RawLog, check_artifact_name, cut_message};

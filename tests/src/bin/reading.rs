@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use apollo::testing::{read_log, write_log};
+use apollo::testing::RawLog;
 use apollo::{
-    Attempt, Crc, Digest, Disk, End, Event, Header, HeaderStep, OpenReason, RealDisk, Record,
+    Attempt, Crc, Digest, End, Event, Header, HeaderStep, OpenReason, RealDisk, Record,
     RecordError, RetryPolicy, RunState, StepId, TaskId, TaskName, Timestamp,
 };
 use apollo_tests::dir::Dir;
@@ -119,10 +119,8 @@ fn count(log: &Path) -> u64 {
 
 /// Reads and folds the log as a run does that finds it.
 fn read(log: &Path) -> u64 {
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let mut state = RunState::default();
-    let found = read_log(&disk, log, &mut |record| state.apply(&record).expect("a true record"));
-    found.expect("a log").records
+    let (_state, found) = RawLog::at(Arc::new(RealDisk), log).fold().expect("a log");
+    found.records
 }
 
 /// Reads every line by the JSON parser, and folds it.
@@ -184,8 +182,7 @@ fn write(log: &Path, failures: u32) -> std::path::PathBuf {
         .flat_map(|n| ids.iter().flat_map(move |id| retried(id, n)))
         .chain(ids.iter().flat_map(|id| last(id, failures)));
     let events = std::iter::once(header(&ids)).chain(failing).map(|event| (0, event));
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    write_log(&disk, log, 4_096, events).expect("room for a log");
+    RawLog::at(Arc::new(RealDisk), log).write(4_096, events).expect("room for a log");
     log.to_owned()
 }
 
