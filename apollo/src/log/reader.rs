@@ -100,7 +100,7 @@ pub enum ReadError {
     /// A record that had been synced is damaged.
     #[error(
         "the log `{}` is corrupt at line {line}, byte {offset_bytes}: {reason}; {because}; \
-         put a copy of the log back, or start a fresh run",
+         put a copy of the log back, repair it, or start a fresh run",
         path.display()
     )]
     Corrupt {
@@ -118,7 +118,8 @@ pub enum ReadError {
     /// A record is valid, but can't be true after those before it.
     #[error(
         "the log `{}` contradicts itself at line {line}, byte {offset_bytes}: {message}; \
-         it was not written by one apollo alone",
+         it was not written by one apollo alone; put a copy of the log back, repair it, or start a \
+         fresh run",
         path.display()
     )]
     Contradiction {
@@ -213,17 +214,6 @@ impl<L> UnsealedLog<L> {
         Ok((state, scan))
     }
 
-    /// Folds the log from its start, whatever its snapshot says.
-    ///
-    /// # Errors
-    /// As [`UnsealedLog::fold`].
-    #[cfg(feature = "cli")]
-    pub(crate) fn fold_whole(&mut self) -> Result<(RunState, Scan), ReadError> {
-        let mut state = RunState::default();
-        let scan = self.scan(&mut |record| state.apply(&record).map_err(|error| error.message))?;
-        Ok((state, scan))
-    }
-
     /// Whether the snapshot makes another state of the log than all of its records add up to.
     ///
     /// # Errors
@@ -245,7 +235,6 @@ impl<L> UnsealedLog<L> {
     ///
     /// # Complexity
     /// One pass; memory does not grow with the log.
-    #[cfg(any(test, feature = "cli", feature = "testing"))]
     pub(crate) fn scan(
         &mut self,
         each: &mut dyn FnMut(Record) -> Result<(), String>,
@@ -329,14 +318,9 @@ impl Chain {
     fn judge(&self, line: &[u8], disk: &dyn Disk, path: &Path) -> Result<(Record, Crc), Bad> {
         let spill_error = RefCell::new(None);
         let load = |name: &str| {
-            // The name is a text in a file: it may not lead anywhere else.
-            if name.contains('/') {
-                return Err(io::ErrorKind::NotFound.into());
-            }
-            let beside = path.with_file_name(name);
-            read_all(disk, &beside).map_err(|error| {
+            read_spill(disk, path, name).map_err(|error| {
                 let kind = error.kind();
-                spill_error.replace(Some((beside, error)));
+                spill_error.replace(Some((path.with_file_name(name), error)));
                 kind.into()
             })
         };
@@ -414,6 +398,15 @@ impl Chain {
     }
 }
 
+/// Reads a file that belongs to a line of the log at `path`.
+pub(super) fn read_spill(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<Vec<u8>> {
+    // The name is a text in a file: it may not lead anywhere else.
+    if name.contains('/') {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    read_all(disk, &path.with_file_name(name))
+}
+
 /// Tells whether a crash may have left a line that could not be decoded.
 fn judge_error(
     first: bool,
@@ -454,9 +447,21 @@ fn other_schema(line: &[u8]) -> Option<u64> {
 }
 
 /// Looks, from the first invalid byte on, for a record that is valid in itself and says that the
-/// record numbered `bad` was synced. It looks at every place where a line could begin, not only
-/// behind newlines, because a newline may be among what is damaged.
+/// record numbered `bad` was synced.
 fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
+    while let Some((envelope, len)) = resync(lines)? {
+        if envelope.durable > bad {
+            return Ok(Some(envelope.seq));
+        }
+        lines.take(len + 1);
+    }
+    Ok(None)
+}
+
+/// Goes on to the next line that is valid in itself, whatever was before it, and tells its length.
+/// It looks at every place where a line could begin, not only behind newlines, because a newline
+/// may be among what is damaged.
+pub(super) fn resync(lines: &mut Lines<'_>) -> io::Result<Option<(Envelope, usize)>> {
     loop {
         lines.fill(LINE_BYTES_MAX + 1)?;
         let found = lines.bytes().windows(LINE_START.len()).position(|seen| seen == LINE_START);
@@ -471,10 +476,8 @@ fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
         lines.take(at);
         if let Next::Line(len) = lines.look()? {
             let line = lines.bytes().get(..len).unwrap_or_default();
-            if let Ok((envelope, _crc)) = Envelope::decode(line)
-                && envelope.durable > bad
-            {
-                return Ok(Some(envelope.seq));
+            if let Ok((envelope, _crc)) = Envelope::decode(line) {
+                return Ok(Some((envelope, len)));
             }
         }
         lines.take(1);

@@ -5,6 +5,7 @@
 mod commit;
 mod corrupt;
 mod crash;
+mod repair;
 mod torn;
 
 use std::fs;

@@ -49,6 +49,17 @@ impl Store {
         Ok(self.runs_of(task_id)?.pop())
     }
 
+    /// The run that a person means: by its own name, or the newest one of a task_id.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`] when the directory can't be read.
+    pub(crate) fn find(&self, id: &str) -> Result<Option<RunId>, StoreError> {
+        let mut runs = self.runs()?;
+        let by_run = runs.iter().position(|run| run.as_str() == id);
+        let by_task_id = || runs.iter().rposition(|run| run.parts().0.as_str() == id);
+        Ok(by_run.or_else(by_task_id).map(|at| runs.swap_remove(at)))
+    }
+
     /// Names a run that starts now; nothing is written.
     ///
     /// # Errors
