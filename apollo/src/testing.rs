@@ -71,7 +71,10 @@
 //! }
 //! ```
 
+mod log;
+
 pub use crate::clock::SimClock;
 pub use crate::disk::{
     Course, Crash, CrashDisk, CrashSpecError, Fault, Hook, HookDisk, Hooked, Op, Operation, SimDisk,
 };
+pub use log::{LogFound, RawLog, check_artifact_name, cut_message};
