@@ -6,6 +6,7 @@ mod cancel;
 mod changed_graph;
 mod cli;
 mod crash;
+mod everywhere;
 mod examples;
 mod format_compat;
 mod format_doc;
