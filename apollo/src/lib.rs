@@ -236,6 +236,7 @@ mod program;
 mod executor;
 mod admission;
 mod plan;
+mod repair;
 mod engine;
 mod run;
 #[cfg(feature = "testing")]
@@ -264,7 +265,7 @@ pub use graph::{Graph, GraphError, GraphStep};
 pub use id::{NameError, RunId, StepId, StepIndex, TaskId, TaskName};
 /// A civil date, for parameters such as `task_date`.
 pub use jiff::civil::Date;
-pub use log::{LogError, ReadError};
+pub use log::{Damage, LogError, LostStep, ReadError};
 pub use observer::{Notice, Observer};
 pub use opening::{Opening, Refusal};
 pub use options::RunOptions;
@@ -276,6 +277,7 @@ pub use record::{
     ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, HeaderStep, Line,
     OpenReason, Record, RecordError, SCHEMA, Spill,
 };
+pub use repair::{RepairError, Repaired, plan_repair, repair};
 pub use replay::{Contradiction, OpenAttempt, PendingRetry, RunState, StepState};
 pub use run::{RunError, Summary};
 pub use state::Status;

@@ -41,6 +41,7 @@
 //! }
 //! ```
 
+mod log;
 mod point;
 mod mortal;
 mod scratch;
@@ -56,5 +57,6 @@ pub use crate::disk::{
 };
 pub use everywhere::{CrashEverywhere, Survived, crash_everywhere};
 pub use left::Difference;
+pub use log::{LogFound, RawLog, check_artifact_name, cut_message};
 pub use not_crash_safe::NotCrashSafe;
 pub use point::KillPoint;
