@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use apollo::testing::{CrashDisk, Fault, SimClock};
+use apollo::testing::{CrashDisk, Fault, SimClock, SimDisk};
 use apollo::{
-    AdmissionError, Event, Notice, Observer, ReadError, Record, RunError, RunOptions, RunState,
-    Status, Task, Timestamp,
+    AdmissionError, Disk as _, Event, Notice, Observer, ReadError, Record, RunError, RunOptions,
+    RunState, Status, Task, Timestamp, step, task,
 };
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
@@ -494,6 +494,80 @@ fn with_durability_batch_it_stands_only_for_what_is_synced() {
     }
     fits(&mixed(), &dir);
     judge(&dir.logs());
+}
+
+macro_rules! chain {
+    ($first:ident $($name:ident < $before:ident)*) => {
+        #[step]
+        fn $first() -> u64 {
+            1
+        }
+        $(
+            #[step(depends_on = [$before])]
+            fn $name($before: &u64) -> u64 {
+                $before * 3
+            }
+        )*
+        task! { each { max_parallel: 1, steps: [$first, $($name),*] } }
+        task! { late { max_parallel: 1, durability: batch, steps: [$first, $($name),*] } }
+    };
+}
+
+chain!(k0 k1 < k0 k2 < k1 k3 < k2 k4 < k3);
+
+fn simulated(disk: &SimDisk) -> RunOptions {
+    let options = RunOptions::new().dir("/.apollo").disk(Arc::new(disk.clone()));
+    options.clock(clock()).snapshot_every(3)
+}
+
+/// What holds after a fault and a power cut: the run goes on, so no snapshot stands for a record that
+/// is gone, and the state is the same without it.
+fn finishes(task: &Task, disk: &SimDisk, place: &str) -> Vec<u8> {
+    let with = task.plan(&simulated(disk)).unwrap_or_else(|error| panic!("{place}: {error:?}"));
+    let bare = disk.cut_power();
+    let logs = Path::new("/.apollo/logs");
+    for name in bare.list(logs).unwrap_or_default() {
+        if name.ends_with(".snapshot") {
+            bare.remove_file(&logs.join(name)).unwrap();
+        }
+    }
+    let without = task.plan(&simulated(&bare)).unwrap();
+    assert_eq!(with.state, without.state, "{place}");
+    let next = bare.process();
+    drop(bare);
+    for disk in [disk.process(), next] {
+        let summary = task.run(&simulated(&disk));
+        let summary = summary.unwrap_or_else(|error| panic!("{place}: {error:?}"));
+        assert_eq!(summary.status, Status::Success, "{place}");
+    }
+    let is_log = |path: &Path| path.extension().is_some_and(|extension| extension == "jsonl");
+    let log = disk.files().into_iter().find(|(path, _bytes)| is_log(path));
+    log.unwrap_or_else(|| panic!("{place}: no log")).1
+}
+#[test]
+fn no_power_cut_leaves_one_that_stands_for_a_record_that_is_gone() {
+    let (dir, mut logs, mut cuts) = (Dir::new("cuts"), Vec::new(), 0);
+    for task in [each(), late()] {
+        let whole = SimDisk::new(0);
+        task.run(&simulated(&whole)).unwrap();
+        for at in 1..=whole.operations() {
+            for fault in [Fault::Dead, Fault::Fail(Errno::IO)] {
+                let disk = SimDisk::new(at);
+                disk.fault(at, fault);
+                drop(task.run(&simulated(&disk)));
+                for cut in 0..2 {
+                    let place = format!("{} {fault:?} at {at}, cut {cut}", task.name());
+                    let log = finishes(&task, &disk.cut_power(), &place);
+                    if cuts % 8 == 0 {
+                        logs.push(dir.path().join(format!("{cuts}.jsonl")));
+                        fs::write(logs.last().unwrap(), log).unwrap();
+                    }
+                    cuts += 1;
+                }
+            }
+        }
+    }
+    println!("{cuts} power cuts; the independent reader: {:?}", judge(&logs));
 }
 
 #[test]
