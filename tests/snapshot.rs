@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use apollo::testing::{CrashDisk, Fault, SimClock, SimDisk};
+use apollo::testing::{CrashDisk, Fault, Hook, HookDisk, Op, Operation, SimClock, SimDisk};
 use apollo::{
     AdmissionError, Disk as _, Event, Notice, Observer, ReadError, Record, RunError, RunOptions,
     RunState, Status, Task, Timestamp, step, task,
@@ -20,7 +20,7 @@ use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::control::{ran, script};
 use apollo_tests::pipelines::crashing::crashing;
-use apollo_tests::pipelines::scripted::{diamond, mixed, row};
+use apollo_tests::pipelines::scripted::{diamond, row};
 use apollo_tests::pipelines::thousand::{thousand_in_a_row, thousand_side_by_side};
 use rustix::io::Errno;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pipelines");
@@ -45,8 +45,12 @@ fn snapshot_path(dir: &Dir) -> PathBuf {
 fn records_of(snapshot: &Path) -> u64 {
     let mut start = [0; 512];
     let read = fs::File::open(snapshot).and_then(|mut file| file.read(&mut start));
-    let start = String::from_utf8_lossy(&start[..read.unwrap_or(0)]);
-    let Some((_, records)) = start.split_once("\"chain\":{\"records\":") else { return 0 };
+    read.map_or(0, |read| said_records(&start[..read]))
+}
+
+fn said_records(snapshot: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(snapshot);
+    let (_, records) = text.split_once("\"chain\":{\"records\":").unwrap();
     records.split(',').next().unwrap().parse().unwrap()
 }
 
@@ -477,25 +481,6 @@ fn one_that_cannot_be_written_is_a_warning_and_nothing_else() {
     assert!(!snapshot_path(&dir).exists());
 }
 
-#[test]
-fn with_durability_batch_it_stands_only_for_what_is_synced() {
-    let dir = Dir::new("batch");
-    let watcher = Watcher::new(|_, _| {});
-    let disk = Arc::new(CrashDisk::new(TestDisk::quick(), 0, Fault::Dead));
-    let watched = options(&dir, 3).disk(disk.clone()).observer(watcher.clone());
-    mixed().run(&watched).unwrap();
-    assert!(watcher.snapshots().len() > 1, "{:?}", watcher.snapshots());
-    // The commit that brings the last of its records is synced, whatever their step wanted.
-    let log = Log::read(&dir.only_log());
-    for records in watcher.snapshots() {
-        let later = log.records.iter().filter(|one| one["seq"].as_u64() >= Some(records));
-        let durable = later.map(|one| one["durable"].as_u64().unwrap());
-        assert!(durable.clone().last() >= Some(records) || durable.count() <= 2, "{records}");
-    }
-    fits(&mixed(), &dir);
-    judge(&dir.logs());
-}
-
 macro_rules! chain {
     ($first:ident $($name:ident < $before:ident)*) => {
         #[step]
@@ -544,6 +529,40 @@ fn finishes(task: &Task, disk: &SimDisk, place: &str) -> Vec<u8> {
     let log = disk.files().into_iter().find(|(path, _bytes)| is_log(path));
     log.unwrap_or_else(|| panic!("{place}: no log")).1
 }
+/// Looks at the disk whenever a snapshot gets its name: for how many records it stands, and how many
+/// the log would have if the power were cut.
+#[derive(Debug)]
+struct Named {
+    disk: SimDisk,
+    seen: Mutex<Vec<(u64, u64)>>,
+}
+
+impl Hook for Named {
+    fn ended(&self, operation: &Operation<'_>, _how: &std::io::Result<()>) {
+        if operation.what == Op::Rename
+            && operation.path.extension().is_some_and(|e| e == "snapshot")
+        {
+            let snapshot = self.disk.read(operation.path).unwrap();
+            let log = self.disk.durable(operation.path.with_extension("")).unwrap();
+            let durable = log.iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.seen.lock().unwrap().push((said_records(&snapshot), durable));
+        }
+    }
+}
+
+#[test]
+fn with_durability_batch_it_stands_only_for_what_is_synced() {
+    for task in [each(), late()] {
+        let disk = SimDisk::new(1);
+        let named = Arc::new(Named { disk: disk.clone(), seen: <_>::default() });
+        let hooked = HookDisk::new(Arc::new(disk.clone()), named.clone());
+        task.run(&simulated(&disk).disk(Arc::new(hooked))).unwrap();
+        let seen = named.seen.lock().unwrap();
+        assert!(seen.len() > 1, "{seen:?}");
+        assert!(seen.iter().all(|(records, durable)| records <= durable), "{seen:?}");
+    }
+}
+
 #[test]
 fn no_power_cut_leaves_one_that_stands_for_a_record_that_is_gone() {
     let (dir, mut logs, mut cuts) = (Dir::new("cuts"), Vec::new(), 0);
