@@ -372,7 +372,7 @@ fn rot_in_the_last_commit_is_no_torn_tail_where_the_snapshot_vouches_for_it() {
 }
 
 #[test]
-fn it_carries_the_parameters_and_the_waits_of_two_epochs() {
+fn it_carries_the_fold_over_two_resumes() {
     let dir = Dir::new("epochs");
     script(&dir, "g", "fail");
     assert!(diamond().run(&options(&dir, 4)).is_err());
