@@ -147,6 +147,19 @@ fn a_log_that_was_copied_there_a_moment_ago_is_kept_through_a_power_cut() {
 }
 
 #[test]
+fn on_a_full_disk_nothing_has_changed_and_with_room_it_is_repaired() {
+    let (bad, good) = damaged();
+    let disk = disk_with(0, &[(LOG, &bad), (SNAPSHOT, b"of more records")]);
+    let before = disk.files();
+    disk.room(0);
+    let refused = mend(&disk).unwrap_err();
+    assert!(refused.contains("0 MiB free") && refused.contains("repair again"), "{refused}");
+    assert_eq!(disk.files(), before);
+    disk.room(1024 * 1024);
+    check(&disk, (&bad, good), false, "with room");
+}
+
+#[test]
 fn what_another_repair_kept_stays() {
     let (bad, good) = damaged();
     let other = vec![b'x'; bad.len()];
