@@ -97,8 +97,10 @@ fn check(disk: &SimDisk, damaged: &Damaged, repaired: bool, place: &str) {
 /// Repairs once for every operation, which meets `fault`; `before` arms what else goes wrong.
 /// Tells how many operations there are.
 fn at_each_operation(damaged: &Damaged, fault: Fault, before: impl Fn(&SimDisk)) -> u64 {
+    // Many ends of one power cut: which names reach the platter first is left to chance.
+    let cuts = if fault == Fault::Dead { 40 } else { 6 };
     for at in 1.. {
-        for seed in 0..8 {
+        for seed in 0..3 {
             let disk = damaged.on_disk(seed);
             before(&disk);
             disk.fault(at, fault);
@@ -108,8 +110,13 @@ fn at_each_operation(damaged: &Damaged, fault: Fault, before: impl Fn(&SimDisk))
                 return at - 1;
             }
             let place = format!("{fault:?} at {at}, {:?}, seed {seed}", disk.met());
-            let next = if seed % 2 == 0 { disk.kill() } else { disk.cut_power() };
-            check(&next, damaged, repaired.is_ok(), &place);
+            if seed == 0 {
+                check(&disk.kill(), damaged, repaired.is_ok(), &place);
+            } else {
+                for _ in 0..cuts {
+                    check(&disk.cut_power(), damaged, repaired.is_ok(), &place);
+                }
+            }
         }
     }
     0
