@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::failure::StepError;
 use crate::id::{RunId, TaskId};
 use crate::log::{
-    Forgotten, LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, Tail, UnsealedLog,
+    Forgotten, LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, UnsealedLog,
 };
 use crate::opening::{Opening, Refusal, open};
 use crate::options::RunOptions;
@@ -111,7 +111,7 @@ pub enum AdmissionError {
 /// What was found at the door.
 #[derive(Debug)]
 pub(crate) enum Admission {
-    /// The newest run is done; nothing was written.
+    /// The newest run is done, and its log is sealed.
     Done(Box<Done>),
     /// The epoch is opened: its first records wait for the first commit.
     Work(Box<Work>),
@@ -345,7 +345,8 @@ fn forgotten(
     Ok(forgotten)
 }
 
-/// A run that is done; a torn tail behind its last record is cut off, as in any other run.
+/// A run that is done. Its log is sealed as any other one: the process that wrote the last records
+/// may have died before they were synced, and what is called done must stay done.
 fn done(
     task: &Task,
     store: Store,
@@ -356,10 +357,8 @@ fn done(
     let run = found.run.clone();
     let graph_differs = !Comparison::new(task.graph(), &state).is_same();
     let mut warnings = Vec::new();
-    if matches!(found.scan.tail, Tail::Torn { .. }) {
-        let (_log, file) = seal(found, &mut warnings)?;
-        file.close().map_err(|source| AdmissionError::Log { source })?;
-    }
+    let (_log, file) = seal(found, &mut warnings)?;
+    file.close().map_err(|source| AdmissionError::Log { source })?;
     Ok(Done { store, task_id, run, state, graph_differs, warnings })
 }
 

@@ -180,9 +180,10 @@
 //!
 //! # Testing a pipeline
 //!
-//! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). The feature
-//! `testing` has doubles for the disk, which fails or dies at the operation that a test chooses,
-//! and for the clock: see the module `testing`.
+//! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). With the
+//! feature `testing`, `apollo::testing::crash_everywhere(&task)` kills a task at every operation and
+//! names the step that does harm when it is done again; and there are doubles for the disk, which
+//! fails or dies at the operation that a test chooses, and for the clock.
 //!
 //! # Features
 //!

@@ -36,7 +36,9 @@ pub use file::LogError;
 pub(crate) use file::LogFile;
 pub(crate) use forgotten::Forgotten;
 pub use reader::ReadError;
-pub(crate) use reader::{Locked, Scan, Tail, UnsealedLog};
+#[cfg(any(feature = "cli", test))]
+pub(crate) use reader::Tail;
+pub(crate) use reader::{Locked, Scan, UnsealedLog};
 pub(crate) use seal::SealedTail;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use snapshot_writer::SnapshotWriter;
