@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apollo::testing::{CrashDisk, Fault, HookDisk, SimClock};
-use apollo::{Clock as _, Disk, EngineError, RunError, RunOptions, Status, Summary, Timestamp};
+use apollo::testing::{CrashDisk, Fault, SimClock};
+use apollo::{Clock as _, EngineError, RunError, RunOptions, Status, Summary, Timestamp};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
-use apollo_tests::disk::{ReadOnly, TestDisk};
+use apollo_tests::disk::TestDisk;
 use apollo_tests::folded::folded;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::control::script;
@@ -138,25 +138,15 @@ fn may_fail(operation: &str, path: &Path) -> bool {
 }
 
 fn failing_everywhere(fault: Fault, word: &str) {
-    failing_on(word, |at| {
-        let disk = Arc::new(CrashDisk::new(TestDisk::quick(), at, fault));
-        (disk.clone(), Box::new(move || disk.met()))
-    });
-}
-
-/// A disk whose `at`-th operation fails, and what tells which one that was.
-type Failing = (Arc<dyn Disk>, Box<dyn Fn() -> Option<(&'static str, PathBuf)>>);
-
-fn failing_on(word: &str, failing: impl Fn(u64) -> Failing) {
     let (expected, operations) = undisturbed();
     let (mut logs, mut dirs, mut tolerated) = (Vec::new(), Vec::new(), Vec::new());
     for at in 1..=operations {
         let dir = Dir::new("failing");
         let what = format!("{word} at {at} of {operations}");
-        let (disk, met) = failing(at);
-        let result = crashing().run(&options(&dir).disk(disk));
+        let disk = Arc::new(CrashDisk::new(TestDisk::quick(), at, fault));
+        let result = crashing().run(&options(&dir).disk(disk.clone()));
         match &result {
-            Ok(_) => tolerated.extend(met()),
+            Ok(_) => tolerated.extend(disk.met()),
             Err(error) => assert!(is_storage(&result), "{what}: {error:?}"),
         }
         let again = crashing().run(&options(&dir));
@@ -190,10 +180,7 @@ fn a_quota_that_is_used_up_at_every_operation_ends_the_epoch_and_the_next_run_fi
 
 #[test]
 fn a_disk_that_can_only_be_read_from_any_operation_on_ends_the_epoch_and_the_next_run_finishes() {
-    failing_on("EROFS", |at| {
-        let hook = Arc::new(ReadOnly::from(at));
-        (Arc::new(HookDisk::new(TestDisk::quick(), hook.clone())), Box::new(move || hook.met()))
-    });
+    failing_everywhere(Fault::FailFrom(Errno::ROFS), "EROFS");
 }
 
 #[test]

@@ -1,15 +1,12 @@
-//! Hooks for disks: [`TestDisk`], with other syncs, or without more room; [`ReadOnly`], which is
-//! remounted so that it can only be read.
+//! [`TestDisk`]: the real disk, with other syncs, or without more room.
 
 use std::io;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use apollo::RealDisk;
 use apollo::testing::{Course, Hook, HookDisk, Op, Operation};
-use rustix::io::Errno;
 
 /// The real disk, with other syncs, or without more room.
 #[derive(Debug)]
@@ -57,36 +54,5 @@ impl Hook for TestDisk {
             _ => {}
         }
         Course::Through
-    }
-}
-
-/// From some operation on, the disk can only be read: what a kernel does after an error, or a person
-/// with `mount -o remount,ro`.
-#[derive(Debug)]
-pub struct ReadOnly {
-    at: u64,
-    operations: AtomicU64,
-    met: OnceLock<(&'static str, PathBuf)>,
-}
-
-impl ReadOnly {
-    /// Nothing can be changed from the `at`-th operation on, counted from 1.
-    pub fn from(at: u64) -> Self {
-        Self { at, operations: AtomicU64::new(0), met: OnceLock::new() }
-    }
-
-    /// The first operation that was refused, and its file or directory.
-    pub fn met(&self) -> Option<(&'static str, PathBuf)> {
-        self.met.get().cloned()
-    }
-}
-
-impl Hook for ReadOnly {
-    fn course(&self, operation: &Operation<'_>) -> Course {
-        if self.operations.fetch_add(1, Ordering::SeqCst) + 1 < self.at {
-            return Course::Through;
-        }
-        self.met.get_or_init(|| (operation.what.name(), operation.path.to_owned()));
-        Course::Fail(Errno::ROFS.into())
     }
 }

@@ -359,6 +359,18 @@ fn faults_are_counted_and_met_as_on_a_crash_disk() {
 }
 
 #[test]
+fn a_disk_that_can_only_be_read_stays_so() {
+    let (disk, mut file) = begin(0);
+    disk.fault(disk.operations() + 2, Fault::FailFrom(Errno::ROFS));
+    file.append(b"abc").unwrap();
+    for _ in 0..2 {
+        assert_eq!(file.append(b"def").unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
+        assert!(disk.sync_dir(dir()).is_err());
+    }
+    assert_eq!(read_all(&disk, path()).unwrap(), b"abc");
+}
+
+#[test]
 fn rot_changes_a_byte_that_is_there() {
     let (disk, mut file) = begin(0);
     file.append(b"abc").unwrap();
