@@ -26,6 +26,7 @@ mod sync_count;
 mod tail;
 mod tidy;
 mod torn_tail;
+mod verify;
 
 #[test]
 fn every_file_beside_this_one_is_a_module_of_it() {

@@ -48,7 +48,8 @@
 //! ```
 //!
 //! A program that is nothing but its pipeline has a `main` of one line, [`main!`], and with it the
-//! commands `run`, `list`, `inspect`, `graph`, `check`, `verify`, and the exit codes in [`exit`].
+//! commands `run`, `list`, `inspect`, `graph`, `check`, `verify`, `repair`, and the exit codes in
+//! [`exit`].
 //!
 //! # Steps and their inputs
 //!
@@ -158,6 +159,8 @@
 //!     Ok(std::fs::write(ctx.work_dir()?.join("half.csv"), "a,b\n")?)
 //! }
 //! ```
+//!
+//! A log that was damaged on the disk is refused with its place. [`repair()`] keeps what is good of it.
 //!
 //! Effects outside happen at least once, like the body. Four helpers make that harmless:
 //! [`Context::artifact`] (overwrite), [`Context::replace_tagged`] (delete by tag, write),

@@ -120,8 +120,7 @@ pub(crate) fn show_all(
     }
     let code = if bad.iter().all(|run| run.unread.is_some()) { STORAGE } else { REFUSED };
     let runs = count(all.len(), "run");
-    let mut failure =
-        Failure::new(code, format!("{} of {runs} are not as they should be", bad.len()));
+    let mut failure = Failure::new(code, format!("not as it should be: {} of {runs}", bad.len()));
     let first = |run: &&Verified| format!("  {}: {}", run.run, run.faults.join("; "));
     failure.details = bad.iter().map(first).collect();
     Err(failure.hint(format!("`{program} verify RUN` says more of one")))
