@@ -36,7 +36,7 @@ pub use file::LogError;
 pub(crate) use file::LogFile;
 pub(crate) use forgotten::Forgotten;
 pub use reader::ReadError;
-#[cfg(any(feature = "cli", test))]
+#[cfg(any(feature = "cli", feature = "testing", test))]
 pub(crate) use reader::Tail;
 pub(crate) use reader::{Locked, Scan, UnsealedLog};
 pub(crate) use seal::SealedTail;
