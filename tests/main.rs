@@ -18,6 +18,7 @@ mod readme;
 mod reliability;
 mod resume;
 mod retry;
+mod storm;
 mod sync_count;
 mod tail;
 mod tidy;
