@@ -5,7 +5,7 @@
 //! in the middle of it, and the same command must end with the same files as an undisturbed run.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use apollo::testing::{CrashDisk, Fault, SimClock};
