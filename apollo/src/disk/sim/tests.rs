@@ -1,7 +1,8 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustix::io::Errno;
 
+use super::chance::Chance;
 use super::*;
 use crate::disk::{CrashDisk, create_dirs, read_all, write_atomic};
 
@@ -397,4 +398,71 @@ fn one_seed_is_one_end() {
     let all: BTreeSet<_> = (0..50).map(run).collect();
     assert!(all.len() > 40, "other seeds are other ends: {}", all.len());
     assert!(all.iter().any(|(left, again)| left.len() != again.len()), "a cut can be asked again");
+}
+
+/// Does something to one of a few files, whatever comes of it.
+fn act(disk: &SimDisk, chance: &mut Chance) -> io::Result<()> {
+    let mut path = || PathBuf::from(format!("/{}/{}", chance.below(2), chance.below(3)));
+    let (path, other) = (path(), path());
+    let bytes = b"abc".repeat(chance.below(10));
+    let at = chance.below(40) as u64;
+    let mut file = disk.open(&path, Open::Create)?;
+    match chance.below(8) {
+        0 => file.append(&bytes),
+        1 => file.write_at(at, &bytes),
+        2 => file.set_len(at),
+        3 => file.reserve(at, 30),
+        4 => file.sync(),
+        5 => disk.rename(&path, &other),
+        6 => disk.hard_link(&path, &other),
+        _ => disk.remove_file(&path),
+    }
+}
+
+/// Begins two directories on a small disk, and does something there.
+fn acted(seed: u64) -> SimDisk {
+    let (disk, mut chance) = (SimDisk::new(seed), Chance::new(seed));
+    disk.room(10_000);
+    for dir in ["/0", "/1"] {
+        create_dirs(&disk, Path::new(dir)).unwrap();
+    }
+    for _ in 0..chance.below(60) {
+        drop(act(&disk, &mut chance));
+    }
+    disk
+}
+
+#[test]
+fn what_a_cut_leaves_is_settled() {
+    for seed in 0..300 {
+        let disk = acted(seed).cut_power();
+        let files = disk.files();
+        for (path, bytes) in &files {
+            assert_eq!(disk.durable(path).as_ref(), Some(bytes), "seed {seed}");
+        }
+        assert_eq!(disk.cut_power().files(), files, "seed {seed}");
+    }
+}
+
+#[test]
+fn whatever_was_done_before_what_was_synced_is_there_and_room_is_accounted_for() {
+    for seed in 0..300 {
+        for disk in [acted(seed), acted(seed).kill(), acted(seed).cut_power()] {
+            for (path, bytes) in disk.files() {
+                let mut file = disk.open(&path, Open::Write).unwrap();
+                file.set_len(bytes.len() as u64).unwrap();
+                file.sync().unwrap();
+            }
+            for dir in ["/", "/0", "/1"] {
+                disk.sync_dir(Path::new(dir)).unwrap();
+            }
+            let files = disk.files();
+            let id = |path: &PathBuf| disk.metadata(path).unwrap().id;
+            let len = |(path, bytes): &(PathBuf, Vec<u8>)| (id(path), bytes.len() as u64);
+            let used = files.iter().map(len).collect::<BTreeMap<_, _>>().into_values();
+            let free = disk.file_system(Path::new("/")).unwrap().free_bytes;
+            assert_eq!(free + used.sum::<u64>(), 10_000, "seed {seed}");
+            assert_eq!(disk.cut_power().files(), files, "seed {seed}");
+        }
+    }
 }
