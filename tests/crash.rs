@@ -5,7 +5,7 @@
 //! in the middle of it, and the same command must end with the same files as an undisturbed run.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use apollo::testing::{CrashDisk, Fault, SimClock};
@@ -171,6 +171,16 @@ fn an_io_error_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
 #[test]
 fn a_full_disk_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
     failing_everywhere(Fault::Fail(Errno::NOSPC), "ENOSPC");
+}
+
+#[test]
+fn a_quota_that_is_used_up_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::Fail(Errno::DQUOT), "EDQUOT");
+}
+
+#[test]
+fn a_disk_that_can_only_be_read_from_any_operation_on_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::FailFrom(Errno::ROFS), "EROFS");
 }
 
 #[test]

@@ -146,7 +146,9 @@ const fn nibble(digit: u8) -> u8 {
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // Eight bytes at once: every record has two digests, and this is what they cost.
+        let (words, _none) = self.0.as_chunks();
+        words.iter().try_for_each(|word| write!(f, "{:016x}", u64::from_be_bytes(*word)))
     }
 }
 

@@ -10,3 +10,4 @@ pub mod disk;
 pub mod folded;
 pub mod log;
 pub mod pipelines;
+pub mod simulation;
