@@ -8,6 +8,7 @@
 //! corruption, and refused. So is a log that lacks a record that its snapshot stands for.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ use crate::replay::RunState;
 
 /// What every line begins with.
 const LINE_START: &[u8] = b"{\"timestamp\":\"";
+
+/// The longest name that a file system takes.
+const NAME_BYTES_MAX: usize = 255;
 
 /// A log that may only be read.
 #[derive(Debug)]
@@ -414,8 +418,10 @@ impl Chain {
 
 /// Reads a file that belongs to a line of the log at `path`.
 pub(super) fn read_spill(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<Vec<u8>> {
-    // The name is a text in a file: it may not lead anywhere else.
-    if name.contains('/') {
+    // The name is a text in a file: it may lead nowhere else, and what names no file names none
+    // that is there.
+    let is_name = Path::new(name).file_name() == Some(OsStr::new(name));
+    if !is_name || name.contains('\0') || name.len() > NAME_BYTES_MAX {
         return Err(io::ErrorKind::NotFound.into());
     }
     read_all(disk, &path.with_file_name(name))
