@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use apollo::testing::{CrashDisk, Fault};
-use apollo::{Context, Result, StepError, step, task};
+use apollo::testing::{CrashDisk, Fault, SimDisk};
+use apollo::{Context, Result, RunOptions, StepError, step, task};
 use apollo_tests::dir::Dir;
 use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{Log, judge};
@@ -104,4 +105,52 @@ fn an_effect_that_failed_has_not_happened_and_one_that_happened_is_not_repeated(
     let log = Log::read(&dir.only_log());
     assert_eq!(log.count("failing", "STEP_END", "SUCCESS"), 2);
     judge(&dir.logs());
+}
+
+/// How often the effect happened whose world no power cut reaches.
+static PAID: AtomicU32 = AtomicU32::new(0);
+
+fn was_paid(_ctx: &Context, _key: &str) -> Result<bool> {
+    Ok(PAID.load(Ordering::SeqCst) > 0)
+}
+
+#[step(probe = was_paid)]
+fn pay(ctx: &Context) -> Result<bool> {
+    ctx.once("bill", || {
+        PAID.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    })
+}
+
+task! { paying { steps: [pay] } }
+
+#[test]
+fn a_marker_that_a_killed_attempt_left_is_made_durable_before_the_effect() {
+    let run = |disk: &SimDisk| {
+        paying().run(&RunOptions::new().dir("/.apollo").disk(Arc::new(disk.clone())))
+    };
+    let whole = SimDisk::new(0);
+    run(&whole).unwrap();
+    let mut at_the_marker = 0;
+    for first in 1..=whole.operations() {
+        for second in 1..=whole.operations() {
+            PAID.store(0, Ordering::SeqCst);
+            let disk = SimDisk::new(first * 1_000 + second);
+            disk.fault(first, Fault::Dead);
+            drop(run(&disk));
+            let (_operation, path) = disk.met().unwrap();
+            if !path.components().any(|part| part.as_os_str() == "once") {
+                break;
+            }
+            at_the_marker += 1;
+            // Killed at the marker, the machine goes on; then the power is cut.
+            let next = disk.kill();
+            next.fault(second, Fault::Dead);
+            drop(run(&next));
+            run(&next.cut_power()).unwrap();
+            let paid = PAID.load(Ordering::SeqCst);
+            assert_eq!(paid, 1, "killed at {first}, the power cut at {second} of the resume");
+        }
+    }
+    assert!(at_the_marker > 50, "{at_the_marker}");
 }

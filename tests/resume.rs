@@ -1,13 +1,28 @@
 //! Going on with a run, beginning a new one, and what runs again.
 
 use std::fs;
+use std::sync::Arc;
 
-use apollo::{AdmissionError, Refusal, RunError, RunOptions, Status};
+use apollo::testing::{Fault, SimDisk};
+use apollo::{AdmissionError, Refusal, RunError, RunOptions, Status, Summary, step, task};
 use apollo_tests::dir::Dir;
 use apollo_tests::log::{Log, judge};
 use apollo_tests::pipelines::control::{options, ran, script};
 use apollo_tests::pipelines::scripted::{diamond, row};
 use apollo_tests::pipelines::small::artifacts;
+use rustix::io::Errno;
+
+#[step]
+fn begin() -> u32 {
+    7
+}
+
+#[step(depends_on = [begin])]
+fn end(begin: &u32) -> u32 {
+    begin * 2
+}
+
+task! { brief { steps: [begin, end] } }
 
 #[test]
 fn a_failed_run_goes_on_where_it_failed() {
@@ -39,6 +54,32 @@ fn a_run_that_is_done_runs_nothing_and_changes_no_byte() {
         all.iter().filter(|(name, _)| !name.ends_with(".lock")).cloned().collect::<Vec<_>>()
     };
     assert_eq!(logs(&before), logs(&dir.everything()));
+}
+
+#[test]
+fn a_run_that_somebody_was_told_is_done_stays_so_after_a_power_cut() {
+    let run = |disk: &SimDisk| -> Result<Summary, RunError> {
+        brief().run(&RunOptions::new().dir("/.apollo").disk(Arc::new(disk.clone())))
+    };
+    let whole = SimDisk::new(0);
+    run(&whole).unwrap();
+    let mut found_done = 0;
+    for at in 1..=whole.operations() {
+        for fault in [Fault::Dead, Fault::Fail(Errno::IO)] {
+            let disk = SimDisk::new(at);
+            disk.fault(at, fault);
+            drop(run(&disk));
+            // The machine goes on, so what was not synced is still to be read.
+            let next = disk.kill();
+            let told = run(&next).unwrap();
+            found_done += u32::from(told.already_done);
+            for _cut in 0..8 {
+                let after = run(&next.cut_power()).unwrap();
+                assert!(after.already_done, "{fault:?} at {at}: {:?}", after.steps);
+            }
+        }
+    }
+    assert!(found_done > 1, "a last commit that was written and not synced is among them");
 }
 
 #[test]

@@ -40,6 +40,7 @@ const ORDER: &[&str] = &[
     "executor",
     "admission",
     "plan",
+    "repair",
     "engine",
     "run",
     "testing",

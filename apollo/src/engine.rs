@@ -5,12 +5,15 @@
 //! **Invariant:** a body starts only after its STEP_START is committed, a dependent only after the
 //! STEP_END of all it needs. One thread at a time commits, and it commits for all that wait.
 
+mod core;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use self::core::{BATCH_SYNC, Commit, Core};
 use crate::cancel::OnCancel;
 use crate::context::AttemptInfo;
 use crate::digest::Digest;
@@ -18,16 +21,13 @@ use crate::executor::attempt::{Outcome, Setting, Start};
 use crate::executor::function;
 use crate::failure::StepError;
 use crate::id::{StepId, StepIndex};
-use crate::log::{Batch, LogError, LogFile, LogWriter, Sync};
+use crate::log::{Forgotten, LogError, LogFile, LogWriter, Snapshot, SnapshotWriter, Sync};
 use crate::observer::Notice;
 use crate::policy::{Durability, millis};
 use crate::record::{Attempt, End, Event, FailReason, Record, cut_message};
 use crate::replay::RunState;
 use crate::scheduler::{Decision, Scheduler};
 use crate::store::StoreError;
-
-/// How long a record of durability `batch` may wait for its sync.
-const BATCH_SYNC: Duration = Duration::from_millis(50);
 
 /// Why an epoch ended before its work did.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +61,8 @@ pub enum EngineError {
 #[derive(Debug)]
 pub(crate) struct Engine {
     setting: Setting,
+    /// Set where the log was repaired.
+    forgotten: Option<Forgotten>,
     began: Duration,
     shared: Arc<Shared>,
 }
@@ -70,47 +72,6 @@ pub(crate) struct Engine {
 struct Shared {
     core: Mutex<Core>,
     bell: Condvar,
-}
-
-/// Where the epoch stands.
-#[derive(Debug)]
-struct Core {
-    state: RunState,
-    scheduler: Scheduler,
-    log: LogWriter,
-    /// The log's file; whoever leads a commit has it.
-    file: Option<LogFile>,
-    /// Records in the pending batch, for the observer.
-    told_next: Vec<Record>,
-    /// Attempts whose STEP_START is in the pending batch.
-    starting: Vec<Start>,
-    /// Attempts whose STEP_START is committed.
-    runnable: VecDeque<Start>,
-    /// When a retry is due, on the monotonic clock.
-    wake_at: Option<Duration>,
-    /// Since when a written record waits for its sync.
-    unsynced_since: Option<Duration>,
-    /// The closing record is in a batch.
-    closing: bool,
-    /// The closing record is committed, or the epoch failed.
-    over: bool,
-    failure: Option<EngineError>,
-}
-
-/// What one commit writes.
-#[derive(Debug)]
-struct Commit {
-    batch: Batch,
-    /// A record that was written before has waited long enough for its sync.
-    force_sync: bool,
-    /// How many lines have to find room afterwards.
-    open_attempts: u32,
-    /// The records of the batch, where an observer wants them.
-    told: Vec<Record>,
-    /// The attempts whose STEP_START is in the batch.
-    started: Vec<Start>,
-    /// Whether the closing record is in the batch.
-    closes: bool,
 }
 
 /// What became of a commit that is in the log.
@@ -133,7 +94,13 @@ type Guard<'a> = MutexGuard<'a, Core>;
 
 impl Engine {
     /// Takes over a run whose log is open for writing.
-    pub(crate) fn new(setting: Setting, state: RunState, log: LogWriter, file: LogFile) -> Self {
+    pub(crate) fn new(
+        setting: Setting,
+        state: RunState,
+        log: LogWriter,
+        file: LogFile,
+        forgotten: Option<Forgotten>,
+    ) -> Self {
         let clock = &setting.clock;
         let scheduler = Scheduler::new(
             setting.task.graph(),
@@ -143,11 +110,19 @@ impl Engine {
             clock.monotonic(),
         );
         let began = clock.monotonic();
+        let snapshots = SnapshotWriter::new(
+            setting.store.disk(),
+            setting.store.log_path(&setting.run),
+            setting.snapshot_every,
+            log.snapshot_records(),
+            began,
+        );
         let core = Core {
             state,
             scheduler,
             log,
             file: Some(file),
+            snapshots: Some(snapshots),
             told_next: Vec::new(),
             starting: Vec::new(),
             runnable: VecDeque::new(),
@@ -158,7 +133,7 @@ impl Engine {
             failure: None,
         };
         let shared = Arc::new(Shared { core: Mutex::new(core), bell: Condvar::new() });
-        Self { setting, began, shared }
+        Self { setting, forgotten, began, shared }
     }
 
     /// Works the epoch off: loads nothing more, finds what can start, executes it, writes it down,
@@ -237,11 +212,12 @@ impl Engine {
             let decided = self.decide(&mut core);
             self.note_failure(&mut core, decided);
             let commit = core.next_commit(self.setting.clock.monotonic());
-            let Some(commit) = commit else {
+            let Some(mut commit) = commit else {
                 core.file = Some(file);
                 break;
             };
             drop(core);
+            let snapshot = commit.snapshot.take();
             let written = self.write(&mut file, &commit);
             core = self.lock();
             core.file = Some(file);
@@ -251,12 +227,29 @@ impl Engine {
             if core.over || core.runnable.len() > usize::from(may_run) {
                 self.shared.bell.notify_all();
             }
+            if let Some(snapshot) = snapshot
+                && core.log.durable() >= snapshot.chain.records
+            {
+                core = self.keep(core, &snapshot);
+            }
             led = true;
         }
         // While it led nobody waited for a time, and now it may be away for long.
         if led && core.is_timed() {
             self.shared.bell.notify_one();
         }
+        core
+    }
+
+    /// Writes a snapshot while the others go on, and one of them leads.
+    fn keep<'a>(&'a self, mut core: Guard<'a>, snapshot: &Snapshot) -> Guard<'a> {
+        let Some(mut snapshots) = core.snapshots.take() else { return core };
+        self.shared.bell.notify_all();
+        drop(core);
+        let warning = snapshots.write(snapshot, self.setting.clock.monotonic());
+        warning.iter().for_each(|warning| self.tell(Notice::Warning(warning)));
+        core = self.lock();
+        core.snapshots = Some(snapshots);
         core
     }
 
@@ -371,18 +364,22 @@ impl Engine {
             let event = Event::AttemptEnded { attempt, duration_ms: None, end };
             return self.end(core, index, event, Sync::Now, None);
         }
+        let mut inputs = core.state.step(index).inputs.clone();
+        let forgotten = self.forgotten.as_ref();
+        inputs.extend(forgotten.into_iter().flat_map(|lost| lost.inputs_of(&step.id)));
+        let follows = attempt.retry_count > 0 || forgotten.is_some();
         let info = AttemptInfo {
             task_id: self.setting.task_id.clone(),
             run_id: self.setting.run.clone(),
             step_id: step.id.clone(),
             retry_count: attempt.retry_count,
             input_digest: attempt.input_digest,
-            inputs: core.state.step(index).inputs.clone(),
+            inputs,
             on_unknown: step.on_unknown,
             probe: self.setting.task.runner(index).probe,
         };
         let sources = sources.into_iter().map(|(_id, stored_as, digest)| (stored_as, digest));
-        core.starting.push(Start { index, attempt, info, sources: sources.collect() });
+        core.starting.push(Start { index, attempt, info, follows, sources: sources.collect() });
         Ok(())
     }
 
@@ -521,30 +518,6 @@ impl Engine {
 
     fn lock(&self) -> Guard<'_> {
         self.shared.core.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Core {
-    /// Takes what waits for a commit; `None` when nothing does.
-    fn next_commit(&mut self, now: Duration) -> Option<Commit> {
-        let force_sync = self.sync_is_due(now);
-        (!self.over && (self.log.has_pending() || force_sync)).then(|| Commit {
-            batch: self.log.take(),
-            force_sync,
-            open_attempts: self.scheduler.running(),
-            told: std::mem::take(&mut self.told_next),
-            started: std::mem::take(&mut self.starting),
-            closes: self.closing,
-        })
-    }
-
-    /// Whether something is due at a certain time.
-    const fn is_timed(&self) -> bool {
-        self.wake_at.is_some() || self.unsynced_since.is_some()
-    }
-
-    fn sync_is_due(&self, now: Duration) -> bool {
-        self.unsynced_since.is_some_and(|since| since + BATCH_SYNC <= now)
     }
 }
 

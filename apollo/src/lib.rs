@@ -48,7 +48,8 @@
 //! ```
 //!
 //! A program that is nothing but its pipeline has a `main` of one line, [`main!`], and with it the
-//! commands `run`, `list`, `inspect`, `graph`, `check`, `verify`, and the exit codes in [`exit`].
+//! commands `run`, `list`, `inspect`, `graph`, `check`, `verify`, `repair`, and the exit codes in
+//! [`exit`].
 //!
 //! # Steps and their inputs
 //!
@@ -159,6 +160,8 @@
 //! }
 //! ```
 //!
+//! A log that was damaged on the disk is refused with its place. [`repair()`] keeps what is good of it.
+//!
 //! Effects outside happen at least once, like the body. Four helpers make that harmless:
 //! [`Context::artifact`] (overwrite), [`Context::replace_tagged`] (delete by tag, write),
 //! [`Context::once`] (a marker) and [`Context::idempotency_key`] (the other side knows it).
@@ -177,9 +180,10 @@
 //!
 //! # Testing a pipeline
 //!
-//! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). The feature
-//! `testing` has doubles for the disk, which fails or dies at the operation that a test chooses,
-//! and for the clock: see the module `testing`.
+//! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). With the
+//! feature `testing`, `apollo::testing::crash_everywhere(&task)` kills a task at every operation and
+//! names the step that does harm when it is done again; and there are doubles for the disk, which
+//! fails or dies at the operation that a test chooses, and for the clock.
 //!
 //! # Features
 //!
@@ -235,6 +239,7 @@ mod program;
 mod executor;
 mod admission;
 mod plan;
+mod repair;
 mod engine;
 mod run;
 #[cfg(feature = "testing")]
@@ -263,7 +268,7 @@ pub use graph::{Graph, GraphError, GraphStep};
 pub use id::{NameError, RunId, StepId, StepIndex, TaskId, TaskName};
 /// A civil date, for parameters such as `task_date`.
 pub use jiff::civil::Date;
-pub use log::{LogError, ReadError};
+pub use log::{Damage, LogError, LostStep, ReadError};
 pub use observer::{Notice, Observer};
 pub use opening::{Opening, Refusal};
 pub use options::RunOptions;
@@ -275,6 +280,7 @@ pub use record::{
     ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, HeaderStep, Line,
     OpenReason, Record, RecordError, SCHEMA, Spill,
 };
+pub use repair::{RepairError, Repaired, plan_repair, repair};
 pub use replay::{Contradiction, OpenAttempt, PendingRetry, RunState, StepState};
 pub use run::{RunError, Summary};
 pub use state::Status;

@@ -15,6 +15,9 @@ use crate::opening::Choices;
 /// How many deaths of the process in a row a step may be open in, unless told otherwise.
 const MAX_INTERRUPTIONS: u32 = 5;
 
+/// After how many records a snapshot is written, unless told otherwise.
+const SNAPSHOT_EVERY: u64 = 10_000;
+
 /// How a task is run.
 ///
 /// ```
@@ -31,6 +34,7 @@ pub struct RunOptions {
     pub(crate) choices: Choices,
     pub(crate) max_parallel: Option<u32>,
     pub(crate) max_interruptions: u32,
+    pub(crate) snapshot_every: u64,
     pub(crate) cancel: Cancel,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) disk: Arc<dyn Disk>,
@@ -47,6 +51,7 @@ impl Default for RunOptions {
             choices: Choices::default(),
             max_parallel: None,
             max_interruptions: MAX_INTERRUPTIONS,
+            snapshot_every: SNAPSHOT_EVERY,
             cancel: Cancel::new(),
             observer: None,
             disk: Arc::new(RealDisk),
@@ -134,6 +139,15 @@ impl RunOptions {
     /// Gives a step up that was open in so many deaths of its process in a row.
     pub const fn max_interruptions(mut self, deaths: u32) -> Self {
         self.max_interruptions = deaths;
+        self
+    }
+
+    /// Writes a snapshot of the run after so many records, beside the log, instead of after 10,000.
+    ///
+    /// For tests, and for very long runs. A resume reads only what the log has behind its snapshot;
+    /// what it finds is the same without one.
+    pub const fn snapshot_every(mut self, records: u64) -> Self {
+        self.snapshot_every = records;
         self
     }
 

@@ -6,17 +6,18 @@
 //! nullable fields exists in `wire` alone. Encoding is a function of the record: the same record
 //! gives the same bytes.
 
+mod plain;
 mod wire;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::digest::Digest;
+use crate::digest::{self, Digest};
 use crate::id::{StepId, TaskId, TaskName};
 use crate::policy::RetryPolicy;
 use crate::state::Status;
 use crate::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use wire::Envelope;
 
@@ -119,7 +120,8 @@ pub enum End {
 }
 
 /// Why a step failed, where it was not its body that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailReason {
     /// Stopped by a signal or a shutdown: not for good.
     Stopped,
@@ -214,7 +216,7 @@ pub struct HeaderStep {
 }
 
 /// The `detail` of the record that closes an epoch, and its status.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Closing {
     /// Whether the task is SUCCESS; FAILED otherwise.
     pub success: bool,
@@ -308,8 +310,11 @@ impl Crc {
     /// Reads 8 lower-case hex digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let crc = Self(u32::from_str_radix(text, 16).ok()?);
-        (crc.to_string() == text).then_some(crc)
+        Self::of_hex(text.as_bytes().try_into().ok()?)
+    }
+
+    fn of_hex(hex: &[u8; 8]) -> Option<Self> {
+        digest::from_hex(hex).map(|bytes| Self(u32::from_be_bytes(bytes)))
     }
 }
 
@@ -322,6 +327,19 @@ impl fmt::Display for Crc {
 impl fmt::Debug for Crc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Crc {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Crc {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no crc"))
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! It is not a reader: it takes records, wherever they come from, and it decides nothing.
 //!
-//! **Invariant:** the state of a running engine and the state folded from its log are the same
-//! value, because both come from here.
+//! **Invariant:** the state of a running engine, the state folded from its log, and the one that a
+//! snapshot kept are the same value, because all of them come from here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::id::{StepId, StepIndex};
@@ -17,7 +19,9 @@ use crate::state::Status;
 use crate::time::Timestamp;
 
 /// What a run's records add up to.
-#[derive(Debug, Clone, Default, PartialEq)]
+///
+/// As data it is what a snapshot keeps; that form is one version's own and no interface.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     /// The first epoch's header: its parameters are those of the run.
     first: Option<Box<Header>>,
@@ -27,7 +31,9 @@ pub struct RunState {
     closed: Option<Box<Closing>>,
     /// Indexed by [`StepIndex`] in the order of the newest header.
     steps: Vec<StepState>,
-    index: BTreeMap<StepId, StepIndex>,
+    /// Only asked, never walked: its order is no order.
+    #[serde(skip)]
+    index: HashMap<StepId, StepIndex>,
     /// Steps of older headers that the newest one does not list.
     gone: BTreeMap<StepId, StepState>,
     resumed_from: BTreeSet<StepId>,
@@ -36,7 +42,7 @@ pub struct RunState {
 }
 
 /// What a run's records say about one step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepState {
     /// The step.
     pub id: StepId,
@@ -83,7 +89,7 @@ pub struct StepState {
 }
 
 /// An attempt that has begun and not ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenAttempt {
     /// Its number in the run, from 0.
     pub retry_count: u32,
@@ -92,7 +98,7 @@ pub struct OpenAttempt {
 }
 
 /// A retry that is being waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingRetry {
     /// When it is due, by the wall clock.
     pub retry_at: Timestamp,
@@ -258,6 +264,21 @@ impl RunState {
         Closing { success, steps: Some(steps), counts, degraded, duration_ms }
     }
 
+    /// Makes a state that was kept as data one that can be asked and gone on with; `None` where no
+    /// records can have added up to it.
+    pub(crate) fn restored(mut self) -> Option<Self> {
+        let indices = (0..).map(StepIndex);
+        self.index = self.steps.iter().map(|step| step.id.clone()).zip(indices).collect();
+        let header = self.header()?;
+        let listed = header.steps.iter().map(|listed| &listed.id);
+        let is_whole = listed.eq(self.steps.iter().map(|step| &step.id))
+            && self.index.len() == self.steps.len()
+            && self.check_edges(header).is_ok()
+            && self.gone.iter().all(|(id, step)| *id == step.id && !self.index.contains_key(id))
+            && self.first.is_some();
+        is_whole.then_some(self)
+    }
+
     fn is_optional(&self, step: StepIndex) -> bool {
         let described = self.header().and_then(|header| header.steps.get(step.get()));
         described.is_some_and(|described| described.optional)
@@ -331,7 +352,8 @@ impl RunState {
     fn start(&mut self, record: &Record, attempt: &Attempt) -> Result<(), String> {
         self.check_epoch(record)?;
         let index = self.listed(&attempt.step)?;
-        let waits_for = self.described(attempt.step.as_str()).and_then(|described| {
+        let described = self.header().and_then(|header| header.steps.get(index.get()));
+        let waits_for = described.and_then(|described| {
             let mut needs = described.depends_on.iter().filter_map(|id| self.index_of(id.as_str()));
             needs.find(|dependency| !self.is_satisfied(*dependency))
         });

@@ -182,6 +182,7 @@ impl Task {
             params,
             max_parallel,
             max_interruptions: options.max_interruptions,
+            snapshot_every: options.snapshot_every,
             request: options.cancel.clone(),
             cancel: options.cancel.child(),
             observer: options.observer.clone(),
@@ -189,7 +190,7 @@ impl Task {
             #[cfg(feature = "async")]
             runtime: self.runtime()?,
         };
-        let state = Engine::new(setting, state, log, file).run(work.opening)?;
+        let state = Engine::new(setting, state, log, file, work.forgotten).run(work.opening)?;
         drop(work.lock);
         let mut summary = summary(task_id, run, log_path, &state);
         summary.attempts = attempts(&state).saturating_sub(attempts_before);

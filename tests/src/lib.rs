@@ -11,3 +11,4 @@ pub mod folded;
 pub mod log;
 pub mod pipelines;
 pub mod simulation;
+pub mod storm;

@@ -48,10 +48,17 @@ pub(crate) enum Request {
     },
     /// Say what can be said of the tasks without running them.
     Check,
-    /// Check a run's bytes.
+    /// Check the bytes of all runs, or of one.
     Verify {
         /// A task_id or a run id.
+        id: Option<String>,
+    },
+    /// Keep what is good of a damaged log.
+    Repair {
+        /// A task_id or a run id.
         id: String,
+        /// Only say what would be done.
+        dry_run: bool,
     },
 }
 
@@ -94,9 +101,11 @@ pub(crate) fn parse(
             })?))
         }
         Some(("inspect", matches)) => Request::Inspect { id: text(matches, "id") },
-        Some(("verify", matches)) => {
-            Request::Verify { id: text(matches, "id").unwrap_or_default() }
-        }
+        Some(("verify", matches)) => Request::Verify { id: text(matches, "id") },
+        Some(("repair", matches)) => Request::Repair {
+            id: text(matches, "id").unwrap_or_default(),
+            dry_run: matches.get_flag("dry-run"),
+        },
         Some(("graph", matches)) => match chosen(tasks, text(matches, "task").as_deref()) {
             Some(task) => {
                 let mermaid = text(matches, "format").as_deref() == Some("mermaid");

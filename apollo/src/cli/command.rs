@@ -10,7 +10,7 @@ use super::args::{Invocation, Request, parse};
 use super::environment::{variable, wants_colour};
 use super::exit::{Failure, STORAGE, SUCCESS, USAGE};
 use super::output::Screen;
-use super::{check, graph, inspect, list, run, verify};
+use super::{check, graph, inspect, list, repair, run, verify};
 use crate::task::Task;
 
 /// Runs a program's command line: what [`main!`](crate::main) calls.
@@ -60,10 +60,12 @@ fn dispatch(screen: &Arc<Screen>, tasks: &[Task], invocation: Invocation) -> Res
         Request::Run(request) => run::run(screen, *request, &program, json),
         Request::List => list::show(screen, tasks, json),
         Request::Inspect { id: None } => inspect::show_all(screen, dir, json),
-        Request::Inspect { id: Some(id) } => inspect::show_one(screen, dir, &id, json),
+        Request::Inspect { id: Some(id) } => inspect::show_one(screen, dir, &id, &program, json),
         Request::Graph { task, mermaid } => graph::show(screen, &task, mermaid, json),
         Request::Check => check::show(screen, tasks, json),
-        Request::Verify { id } => verify::show(screen, dir, &id, json),
+        Request::Verify { id: None } => verify::show_all(screen, dir, &program, json),
+        Request::Verify { id: Some(id) } => verify::show_one(screen, dir, &id, &program, json),
+        Request::Repair { id, dry_run } => repair::show(screen, dir, &id, &program, dry_run, json),
     }
 }
 

@@ -11,9 +11,11 @@ use std::fmt::Display;
 use super::text::{Cell, Palette, Style, table};
 use crate::admission::AdmissionError;
 use crate::engine::EngineError;
+use crate::id::RunId;
 use crate::log::{LogError, ReadError};
 use crate::opening::Refusal;
 use crate::params::ParamError;
+use crate::repair::RepairError;
 use crate::run::RunError;
 use crate::state::Status;
 use crate::store::{LockError, StoreError};
@@ -115,12 +117,8 @@ impl Failure {
             }
             AdmissionError::Refused { source } => of_refusal(error, source),
             AdmissionError::Store { source } => Self::of(of_store(source), error),
-            AdmissionError::Lock { source: LockError::Held { task_id, .. } } => Self::of(
-                LOCKED, error,
-            )
-            .hint(format!("wait until it ends; `{program} inspect {task_id}` shows how far it is")),
-            AdmissionError::Lock { source: LockError::Failed { .. } } => Self::of(STORAGE, error),
-            AdmissionError::Read { source } => Self::of(of_read(source), error),
+            AdmissionError::Lock { source } => of_lock(error, source, program),
+            AdmissionError::Read { source } => of_unread(error, source, program),
             AdmissionError::Log { source } => Self::of(of_log(source), error),
             AdmissionError::Record { .. } => Self::of(USAGE, error),
         }
@@ -131,9 +129,56 @@ impl Failure {
         Self::of(of_store(error), error)
     }
 
-    /// Why a log can't be read.
-    pub(crate) fn of_read(error: &ReadError) -> Self {
-        Self::of(of_read(error), error)
+    /// Why the log of the run that a person called `id` can't be read.
+    pub(crate) fn of_read(error: &ReadError, program: &str, id: &str) -> Self {
+        match error {
+            ReadError::Corrupt { .. } | ReadError::Contradiction { .. } => {
+                Self::of(REFUSED, error).hint(how_to_repair(program, id))
+            }
+            ReadError::Io { .. } | ReadError::Locked { .. } | ReadError::Schema { .. } => {
+                Self::of(of_read(error), error)
+            }
+        }
+    }
+
+    /// Why a log was not repaired.
+    pub(crate) fn of_repair(error: &RepairError, program: &str) -> Self {
+        match error {
+            RepairError::Unknown { .. } => Self::of(USAGE, error),
+            RepairError::Store { source } => Self::of(of_store(source), error),
+            RepairError::Lock { source } => of_lock(error, source, program),
+            RepairError::Read { source } => Self::of(of_read(source), error),
+            RepairError::Log { source } => Self::of(of_log(source), error),
+        }
+    }
+}
+
+/// What can be done about a damaged log.
+pub(crate) fn how_to_repair(program: &str, id: &str) -> String {
+    format!(
+        "`{program} repair {id} --dry-run` says what a repair would keep and what it would lose; \
+         `run --new` starts a fresh run"
+    )
+}
+
+fn of_lock(error: &dyn Error, lock: &LockError, program: &str) -> Failure {
+    match lock {
+        LockError::Held { task_id, .. } => Failure::of(LOCKED, error)
+            .hint(format!("wait until it ends; `{program} inspect {task_id}` shows how far it is")),
+        LockError::Failed { .. } => Failure::of(STORAGE, error),
+    }
+}
+
+/// Why the log of the newest run of a task can't be read.
+fn of_unread(error: &AdmissionError, read: &ReadError, program: &str) -> Failure {
+    let failure = Failure::of(of_read(read), error);
+    match read {
+        ReadError::Corrupt { path, .. } | ReadError::Contradiction { path, .. } => {
+            let run = path.file_stem().and_then(|stem| RunId::parse(stem.to_str()?).ok());
+            let task_id = run.map(|run| run.parts().0.to_string());
+            failure.hint(how_to_repair(program, task_id.as_deref().unwrap_or("TASK_ID")))
+        }
+        ReadError::Io { .. } | ReadError::Locked { .. } | ReadError::Schema { .. } => failure,
     }
 }
 
@@ -200,6 +245,7 @@ const fn of_log(error: &LogError) -> u8 {
         LogError::Locked { .. } => LOCKED,
         LogError::Create { .. }
         | LogError::Seal { .. }
+        | LogError::Repair { .. }
         | LogError::Changed { .. }
         | LogError::NoRoom { .. }
         | LogError::Write { .. }

@@ -31,12 +31,11 @@ pub(crate) fn store(dir: Option<&Path>) -> Result<Store, Failure> {
 /// # Errors
 /// A failure that offers the names that are near.
 pub(crate) fn run(store: &Store, id: &str) -> Result<RunId, Failure> {
-    let runs = store.runs().map_err(|error| Failure::of_store(&error))?;
-    let by_run = || runs.iter().find(|run| run.as_str() == id);
-    let by_task_id = || runs.iter().rev().find(|run| run.parts().0.as_str() == id);
-    if let Some(run) = by_run().or_else(by_task_id) {
-        return Ok(run.clone());
+    let failure = |error| Failure::of_store(&error);
+    if let Some(run) = store.find(id).map_err(failure)? {
+        return Ok(run);
     }
+    let runs = store.runs().map_err(failure)?;
     let mut known: Vec<TaskId> = Vec::new();
     for run in runs.iter().rev() {
         let task_id = run.parts().0;

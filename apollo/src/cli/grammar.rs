@@ -15,8 +15,8 @@ use super::text::{Cell, Palette, meant, table};
 use crate::task::Task;
 
 /// The names of the commands.
-pub(crate) const COMMANDS: [&str; 7] =
-    ["run", "list", "inspect", "graph", "check", "verify", "help"];
+pub(crate) const COMMANDS: [&str; 8] =
+    ["run", "list", "inspect", "graph", "check", "verify", "repair", "help"];
 
 /// The whole command line of a program with these tasks.
 pub(crate) fn program(name: &str, tasks: &[Task]) -> Command {
@@ -48,8 +48,12 @@ pub(crate) fn program(name: &str, tasks: &[Task]) -> Command {
         graph(tasks),
         Command::new("check").about("Says what can be said of the tasks without running them"),
         Command::new("verify")
-            .about("Checks a run's log, outputs and artifacts against their checksums")
-            .arg(run_id("The run to check: a task_id or a run id").required(true)),
+            .about("Checks all runs, or one: log, outputs and artifacts against their checksums")
+            .arg(run_id("The run to check: a task_id, whose newest run is meant, or a run id")),
+        Command::new("repair")
+            .about("Keeps what is good of a damaged log, and says what is lost")
+            .arg(run_id("The run to repair: a task_id or a run id").required(true))
+            .arg(flag("dry-run", "Says what would be kept and lost; writes nothing")),
     ])
 }
 

@@ -63,13 +63,15 @@ pub(crate) fn show_one(
     screen: &Screen,
     dir: Option<&Path>,
     id: &str,
+    program: &str,
     json: bool,
 ) -> Result<(), Failure> {
     let store = find::store(dir)?;
     let run = find::run(&store, id)?;
     let (task_id, _start) = run.parts();
     let is_newest = store.newest_run(&task_id).ok().flatten().is_none_or(|newest| newest == run);
-    let report = read(&store, &run, is_newest).map_err(|error| Failure::of_read(&error))?;
+    let report =
+        read(&store, &run, is_newest).map_err(|error| Failure::of_read(&error, program, id))?;
     if json {
         screen.json(&report);
     } else {
@@ -91,7 +93,7 @@ fn read(store: &Store, run: &RunId, is_newest: bool) -> Result<Report, ReadError
 }
 
 /// Whether somebody works on the newest run of a task_id.
-fn live(store: &Store, run: &RunId) -> Live {
+pub(crate) fn live(store: &Store, run: &RunId) -> Live {
     match store.holder_of(&run.parts().0) {
         Ok(Liveness::Running(holder)) => Live::Yes(holder.map(|holder| Worker {
             pid: holder.pid,
@@ -154,7 +156,8 @@ fn standing(state: Standing) -> Cell {
     }
 }
 
-fn told(worker: &Worker) -> String {
+/// Who works on a run.
+pub(crate) fn told(worker: &Worker) -> String {
     let Worker { pid, host, since } = worker;
     format!("process {pid} on {} since {}", escaped(host), moment(*since))
 }

@@ -27,6 +27,7 @@ mod inspect;
 mod graph;
 mod check;
 mod verify;
+mod repair;
 mod command;
 
 pub use command::command_line;

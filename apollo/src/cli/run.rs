@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::RunRequest;
+use super::environment::on_test_disk;
 use super::exit::{Failure, STORAGE};
 use super::narrator::{Narrator, Recorder};
 use super::output::Screen;
@@ -16,7 +17,6 @@ use super::text::{
 };
 use super::{plan, unfinished};
 use crate::cancel::Cancel;
-use crate::options::RunOptions;
 use crate::run::{RunError, Summary};
 use crate::state::Status;
 
@@ -63,25 +63,6 @@ pub(crate) fn run(
         screen.note(Style::Warn, "degraded", &format!("done without optional steps: {failed}"));
     }
     Ok(())
-}
-
-/// Lets the disk fail, or take the process down, at the operation that a test chose.
-#[cfg(feature = "testing")]
-fn on_test_disk(options: RunOptions) -> Result<RunOptions, Failure> {
-    use super::environment::{CRASH_AT, variable};
-    use super::exit::USAGE;
-    use crate::disk::{CrashDisk, RealDisk};
-
-    let Some(value) = variable(CRASH_AT) else { return Ok(options) };
-    let disk = CrashDisk::from_env_value(&value.to_string_lossy(), Arc::new(RealDisk))
-        .map_err(|error| Failure::new(USAGE, format!("{CRASH_AT}: {error}")))?;
-    Ok(options.disk(Arc::new(disk)))
-}
-
-#[cfg(not(feature = "testing"))]
-#[expect(clippy::unnecessary_wraps, reason = "with the feature `testing` it can fail")]
-const fn on_test_disk(options: RunOptions) -> Result<RunOptions, Failure> {
-    Ok(options)
 }
 
 const fn summary_of(result: &Result<Summary, RunError>) -> Option<&Summary> {

@@ -24,6 +24,8 @@ pub(crate) struct AtomicFile<'a> {
     temp: PathBuf,
     /// `None` once it has been placed.
     file: Option<Box<dyn DiskFile>>,
+    /// Whether all that was written is durable.
+    synced: bool,
 }
 
 impl<'a> AtomicFile<'a> {
@@ -43,7 +45,7 @@ impl<'a> AtomicFile<'a> {
             }
             opened => opened?,
         };
-        Ok(Self { disk, path, temp, file: Some(file) })
+        Ok(Self { disk, path, temp, file: Some(file), synced: false })
     }
 
     /// Writes the next bytes.
@@ -51,10 +53,23 @@ impl<'a> AtomicFile<'a> {
     /// # Errors
     /// What the disk says; the file called `path` is as it was.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.synced = false;
         self.file.as_mut().map_or(Ok(()), |file| file.append(bytes))
     }
 
-    /// Syncs the content and gives the file its name.
+    /// Makes durable what was written, where something else has to be done before it is placed.
+    ///
+    /// # Errors
+    /// What the disk says; the file called `path` is as it was.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        if let Some(file) = self.file.as_mut().filter(|_| !self.synced) {
+            file.sync()?;
+            self.synced = true;
+        }
+        Ok(())
+    }
+
+    /// Syncs the content, if that was not done, and gives the file its name.
     ///
     /// # Errors
     /// What the disk says; the file called `path` is as it was.
@@ -62,8 +77,8 @@ impl<'a> AtomicFile<'a> {
     /// # Durability
     /// The content is durable; the name only after [`Disk::sync_dir`].
     pub(crate) fn place(mut self) -> io::Result<()> {
-        if let Some(file) = self.file.as_mut() {
-            file.sync()?;
+        self.sync()?;
+        if self.file.is_some() {
             self.disk.rename(&self.temp, self.path)?;
             self.file = None;
         }

@@ -6,7 +6,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::disk::{Disk, Open, read_all};
+use super::reader::read_spill;
+use crate::disk::{Disk, Open};
 use crate::record::{LINE_BYTES_MAX, Record};
 
 /// The first and the last record of a log.
@@ -46,10 +47,7 @@ impl Ends {
         let mut end = if middle < tail { at(middle)? } else { Vec::new() };
         end.truncate(usize::try_from(tail - middle).unwrap_or(usize::MAX));
         end.extend(at(tail)?);
-        let load = |name: &str| match name.contains('/') {
-            true => Err(io::ErrorKind::InvalidFilename.into()),
-            false => read_all(disk, &path.with_file_name(name)),
-        };
+        let load = |name: &str| read_spill(disk, path, name);
         let decode = |line: &[u8]| Record::decode(line, &load).ok().map(|(record, _crc)| record);
         let newline = |byte: &u8| *byte == b'\n';
         let first = head.iter().position(newline).and_then(|end| head.get(..end));

@@ -74,6 +74,21 @@ pub enum LogError {
         #[source]
         source: io::Error,
     },
+    /// A damaged log could not be repaired.
+    #[error(
+        "can't repair the log `{}`{}; it is what it was, or repaired already: mend the disk, then \
+         repair again",
+        path.display(), told(*free_bytes)
+    )]
+    Repair {
+        /// The log.
+        path: PathBuf,
+        /// What is free on its disk.
+        free_bytes: Option<u64>,
+        /// What the disk said.
+        #[source]
+        source: io::Error,
+    },
     /// The log is no longer what its name stands for, or has another length.
     #[error(
         "the log `{}` {what} while it was written; see that nothing but apollo touches it, \

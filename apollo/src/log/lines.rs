@@ -38,11 +38,11 @@ pub(super) enum Next {
 }
 
 impl<'a> Lines<'a> {
-    /// Begins at the start of a file.
-    pub(super) fn new(file: &'a mut dyn DiskFile) -> io::Result<Self> {
+    /// Begins at an offset.
+    pub(super) fn at(file: &'a mut dyn DiskFile, offset_bytes: u64) -> io::Result<Self> {
         let len_bytes = file.stat()?.0.len;
         let buf = Vec::new();
-        Ok(Self { file, len_bytes, buf, buf_offset_bytes: 0, taken: 0 })
+        Ok(Self { file, len_bytes, buf, buf_offset_bytes: offset_bytes, taken: 0 })
     }
 
     /// Where the bytes begin that were not taken yet.

@@ -4,16 +4,19 @@
 //!
 //! **Invariant:** a record is handed out only when its newline, crc, seq and prev are right and
 //! everything before it was, too. What follows the first invalid byte is a torn tail unless a
-//! record behind it says that the line had been synced: then it is corruption, and refused.
+//! record behind it, or the log's snapshot, says that the line had been synced: then it is
+//! corruption, and refused. So is a log that lacks a record that its snapshot stands for.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::chain::Chain;
 use super::lines::{Lines, Next};
+use super::snapshot::Snapshot;
 use crate::clock::Clock;
 use crate::disk::{Disk, DiskFile, Open, patiently, read_all};
 use crate::record::{Crc, Envelope, LINE_BYTES_MAX, Record, RecordError, SCHEMA};
@@ -21,6 +24,9 @@ use crate::replay::RunState;
 
 /// What every line begins with.
 const LINE_START: &[u8] = b"{\"timestamp\":\"";
+
+/// The longest name that a file system takes.
+const NAME_BYTES_MAX: usize = 255;
 
 /// A log that may only be read.
 #[derive(Debug)]
@@ -44,6 +50,8 @@ pub(crate) struct UnsealedLog<L = Unlocked> {
 pub(crate) struct Scan {
     /// How many valid records there are; also the `seq` of the next one.
     pub records: u64,
+    /// The crc of the first one.
+    pub first: Crc,
     /// The crc of the last valid record, which the next one repeats.
     pub prev: Crc,
     /// Where the bytes of the valid records end.
@@ -54,6 +62,8 @@ pub(crate) struct Scan {
     pub durable_end_bytes: u64,
     /// What follows the valid records.
     pub tail: Tail,
+    /// How many leading records were not read, because a snapshot stands for them.
+    pub from_snapshot: u64,
 }
 
 /// What follows the valid records.
@@ -94,7 +104,7 @@ pub enum ReadError {
     /// A record that had been synced is damaged.
     #[error(
         "the log `{}` is corrupt at line {line}, byte {offset_bytes}: {reason}; {because}; \
-         put a copy of the log back, or start a fresh run",
+         put a copy of the log back, repair it, or start a fresh run",
         path.display()
     )]
     Corrupt {
@@ -112,7 +122,8 @@ pub enum ReadError {
     /// A record is valid, but can't be true after those before it.
     #[error(
         "the log `{}` contradicts itself at line {line}, byte {offset_bytes}: {message}; \
-         it was not written by one apollo alone",
+         it was not written by one apollo alone; put a copy of the log back, repair it, or start a \
+         fresh run",
         path.display()
     )]
     Contradiction {
@@ -186,23 +197,43 @@ impl<L> UnsealedLog<L> {
         Ok(Self { disk, path: path.to_owned(), file, lock: PhantomData })
     }
 
-    /// Reads the log from its start, and folds its records: the state of its run, and the judgement
-    /// of its bytes.
+    /// Folds the log: the state of its run, and the judgement of its bytes. The records that its
+    /// snapshot stands for are not read again.
     ///
     /// # Errors
     /// As [`UnsealedLog::scan`]; a record that can't follow the ones before it is a
     /// [`ReadError::Contradiction`]. The disk is as it was.
     pub(crate) fn fold(&mut self) -> Result<(RunState, Scan), ReadError> {
-        let mut state = RunState::default();
-        let scan = self.scan(&mut |record| state.apply(&record).map_err(|error| error.message))?;
+        let (mut begin, mut state) = <(Chain, RunState)>::default();
+        let mut snapshot = self.snapshot();
+        if let Some(snapshot) = &mut snapshot
+            && snapshot.state.is_some()
+            && self.holds(&snapshot.chain)?
+            && let Some(kept) = snapshot.state.take()
+        {
+            (begin, state) = (snapshot.chain.clone(), kept);
+        }
+        let each = &mut |record| state.apply(&record).map_err(|error| error.message);
+        let scan = self.scan_behind(begin, snapshot.as_ref(), each)?;
         Ok((state, scan))
+    }
+
+    /// Whether the snapshot makes another state of the log than all of its records add up to.
+    ///
+    /// # Errors
+    /// As [`UnsealedLog::fold`].
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_misled(&mut self, whole: &RunState) -> Result<bool, ReadError> {
+        let (state, _scan) = self.fold()?;
+        // Who works on the run may have written more meanwhile.
+        Ok(state.records() == whole.records() && state != *whole)
     }
 
     /// Reads the log from its start, and hands out each valid record. A log without records is no
     /// error: its run never began.
     ///
     /// # Errors
-    /// [`ReadError::Corrupt`] when a record that had been synced is damaged,
+    /// [`ReadError::Corrupt`] when a record that had been synced is damaged or gone,
     /// [`ReadError::Contradiction`] with the text that `each` returned, [`ReadError::Schema`] for
     /// another version's log. The disk is as it was.
     ///
@@ -212,14 +243,63 @@ impl<L> UnsealedLog<L> {
         &mut self,
         each: &mut dyn FnMut(Record) -> Result<(), String>,
     ) -> Result<Scan, ReadError> {
+        let snapshot = self.snapshot();
+        self.scan_behind(Chain::default(), snapshot.as_ref(), each)
+    }
+
+    /// The snapshot beside the log, if it can be read. Ask for it before the log's length: a process
+    /// that works on the run may be writing both.
+    fn snapshot(&self) -> Option<Snapshot> {
+        Snapshot::read(&*self.disk, &self.path).unwrap_or_default()
+    }
+
+    /// Whether the records that a chain begins and ends with are where it says.
+    fn holds(&mut self, chain: &Chain) -> Result<bool, ReadError> {
+        let Some(last) = chain.last_offset_bytes() else { return Ok(false) };
+        let mut holds = || -> io::Result<bool> {
+            Ok(self.end_of(0, 0, chain.first)?.is_some()
+                && self.end_of(last, chain.records - 1, chain.prev)? == Some(chain.end_bytes))
+        };
+        holds().map_err(|source| ReadError::Io { path: self.path.clone(), source })
+    }
+
+    /// Where a record ends, if it is at this offset.
+    fn end_of(&mut self, offset_bytes: u64, seq: u64, crc: Crc) -> io::Result<Option<u64>> {
+        let mut lines = Lines::at(&mut *self.file, offset_bytes)?;
+        let Next::Line(len) = lines.look()? else { return Ok(None) };
+        let found = Envelope::decode(lines.bytes().get(..len).unwrap_or_default());
+        let is_it = found.is_ok_and(|(found, its)| (found.seq, its) == (seq, crc));
+        Ok(is_it.then_some(offset_bytes + len as u64 + 1))
+    }
+
+    /// What the snapshot says that the log added up to, and to how many records, where that is more
+    /// than are left of it.
+    ///
+    /// # Errors
+    /// What the disk says of the log.
+    pub(super) fn remembered(&mut self, left: u64) -> io::Result<Option<(u64, RunState)>> {
+        let Some(Snapshot { chain, state }) = self.snapshot() else { return Ok(None) };
+        let is_own = left == 0 || self.end_of(0, 0, chain.first)?.is_some();
+        let state = state.filter(|_| is_own && chain.records > left);
+        Ok(state.map(|state| (chain.records, state)))
+    }
+
+    /// Reads what the log has behind a chain that it holds. What its snapshot stands for has to be
+    /// there.
+    fn scan_behind(
+        &mut self,
+        mut chain: Chain,
+        snapshot: Option<&Snapshot>,
+        each: &mut dyn FnMut(Record) -> Result<(), String>,
+    ) -> Result<Scan, ReadError> {
+        let from_snapshot = chain.records;
         let (disk, path) = (&*self.disk, &*self.path);
         let io = |source| ReadError::Io { path: path.to_owned(), source };
-        let mut lines = Lines::new(&mut *self.file).map_err(io)?;
-        let mut chain = Chain::default();
-        loop {
+        let mut lines = Lines::at(&mut *self.file, chain.end_bytes).map_err(io)?;
+        let tail = loop {
             let offset_bytes = lines.offset_bytes();
             let (len, verdict) = match lines.look().map_err(io)? {
-                Next::End => return Ok(chain.end(offset_bytes, Tail::Clean)),
+                Next::End => break chain.judge_end(snapshot, path)?,
                 Next::Open => (0, Err(Bad::Suspect("the line has no newline".to_owned()))),
                 Next::Line(len) => {
                     let line = lines.bytes().get(..len).unwrap_or_default();
@@ -228,28 +308,27 @@ impl<L> UnsealedLog<L> {
             };
             match verdict {
                 Ok((record, crc)) => {
-                    chain.extend(&record, crc, offset_bytes);
+                    chain.extend(record.durable, crc, len as u64 + 1);
                     each(record).map_err(|message| {
                         let (path, line) = (path.to_owned(), chain.records);
                         ReadError::Contradiction { path, line, offset_bytes, message }
                     })?;
                     lines.take(len + 1);
                 }
-                Err(bad) => return chain.judge_tail(bad, &mut lines, path),
+                Err(bad) => break chain.judge_tail(bad, snapshot, &mut lines, path)?,
             }
-        }
+        };
+        Ok(Scan {
+            records: chain.records,
+            first: chain.first,
+            prev: chain.prev,
+            end_bytes: chain.end_bytes,
+            durable: chain.durable,
+            durable_end_bytes: chain.durable_end_bytes(),
+            tail,
+            from_snapshot,
+        })
     }
-}
-
-/// The records so far, as far as the next one depends on them.
-#[derive(Debug, Default)]
-struct Chain {
-    records: u64,
-    prev: Crc,
-    durable: u64,
-    /// Where each record begins that is not known to be synced, in their order;
-    /// `len == records - durable`.
-    open_offsets_bytes: VecDeque<u64>,
 }
 
 impl Chain {
@@ -257,14 +336,9 @@ impl Chain {
     fn judge(&self, line: &[u8], disk: &dyn Disk, path: &Path) -> Result<(Record, Crc), Bad> {
         let spill_error = RefCell::new(None);
         let load = |name: &str| {
-            // The name is a text in a file: it may not lead anywhere else.
-            if name.contains('/') {
-                return Err(io::ErrorKind::NotFound.into());
-            }
-            let beside = path.with_file_name(name);
-            read_all(disk, &beside).map_err(|error| {
+            read_spill(disk, path, name).map_err(|error| {
                 let kind = error.kind();
-                spill_error.replace(Some((beside, error)));
+                spill_error.replace(Some((path.with_file_name(name), error)));
                 kind.into()
             })
         };
@@ -288,8 +362,26 @@ impl Chain {
         Ok((record, crc))
     }
 
+    /// Tells what it means that nothing follows in a file.
+    fn judge_end(&self, snapshot: Option<&Snapshot>, path: &Path) -> Result<Tail, ReadError> {
+        let Some(missed) = snapshot.and_then(|snapshot| snapshot.missed_by(self)) else {
+            return Ok(Tail::Clean);
+        };
+        let (path, line, offset_bytes) = (path.to_owned(), self.records + 1, self.end_bytes);
+        let reason =
+            format!("it ends here, without records {} to {}", missed.start, missed.end - 1);
+        let because = "its snapshot says that they were synced".to_owned();
+        Err(ReadError::Corrupt { path, line, offset_bytes, reason, because })
+    }
+
     /// Tells what it means that the line which comes next in a file is no record.
-    fn judge_tail(&self, bad: Bad, lines: &mut Lines<'_>, path: &Path) -> Result<Scan, ReadError> {
+    fn judge_tail(
+        &self,
+        bad: Bad,
+        snapshot: Option<&Snapshot>,
+        lines: &mut Lines<'_>,
+        path: &Path,
+    ) -> Result<Tail, ReadError> {
         let (path, offset_bytes) = (path.to_owned(), lines.offset_bytes());
         let (reason, schema, known) = match bad {
             Bad::Failed(error) => return Err(error),
@@ -297,12 +389,18 @@ impl Chain {
             Bad::Suspect(reason) => (reason, None, false),
             Bad::SuspectSchema(reason, schema) => (reason, Some(schema), false),
         };
-        let because = if known {
-            Some("its crc is right, so no crash left it".to_owned())
-        } else {
-            let voucher = voucher(lines, self.records);
-            let io = |source| ReadError::Io { path: path.clone(), source };
-            voucher.map_err(io)?.map(|by| format!("record {by} says that it was synced"))
+        let missed = snapshot.and_then(|snapshot| snapshot.missed_by(self));
+        let because = match missed.filter(|_| schema.is_none()) {
+            _ if known => Some("its crc is right, so no crash left it".to_owned()),
+            Some(missed) => {
+                let last = missed.end - 1;
+                Some(format!("the snapshot says that all records up to {last} were synced"))
+            }
+            None => {
+                let voucher = voucher(lines, self.records);
+                let io = |source| ReadError::Io { path: path.clone(), source };
+                voucher.map_err(io)?.map(|by| format!("record {by} says that it was synced"))
+            }
         };
         match (because, schema) {
             (Some(because), _) => {
@@ -312,31 +410,21 @@ impl Chain {
             (None, Some(schema)) => Err(ReadError::Schema { path, schema }),
             (None, None) => {
                 let bytes = lines.len_bytes().saturating_sub(offset_bytes);
-                Ok(self.end(offset_bytes, Tail::Torn { offset_bytes, bytes, why: reason }))
+                Ok(Tail::Torn { offset_bytes, bytes, why: reason })
             }
         }
     }
+}
 
-    fn extend(&mut self, record: &Record, crc: Crc, offset_bytes: u64) {
-        self.open_offsets_bytes.push_back(offset_bytes);
-        for _ in self.durable..record.durable {
-            self.open_offsets_bytes.pop_front();
-        }
-        self.durable = record.durable;
-        self.records += 1;
-        self.prev = crc;
+/// Reads a file that belongs to a line of the log at `path`.
+pub(super) fn read_spill(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<Vec<u8>> {
+    // The name is a text in a file: it may lead nowhere else, and what names no file names none
+    // that is there.
+    let is_name = Path::new(name).file_name() == Some(OsStr::new(name));
+    if !is_name || name.contains('\0') || name.len() > NAME_BYTES_MAX {
+        return Err(io::ErrorKind::NotFound.into());
     }
-
-    fn end(&self, end_bytes: u64, tail: Tail) -> Scan {
-        Scan {
-            records: self.records,
-            prev: self.prev,
-            end_bytes,
-            durable: self.durable,
-            durable_end_bytes: *self.open_offsets_bytes.front().unwrap_or(&end_bytes),
-            tail,
-        }
-    }
+    read_all(disk, &path.with_file_name(name))
 }
 
 /// Tells whether a crash may have left a line that could not be decoded.
@@ -379,9 +467,21 @@ fn other_schema(line: &[u8]) -> Option<u64> {
 }
 
 /// Looks, from the first invalid byte on, for a record that is valid in itself and says that the
-/// record numbered `bad` was synced. It looks at every place where a line could begin, not only
-/// behind newlines, because a newline may be among what is damaged.
+/// record numbered `bad` was synced.
 fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
+    while let Some((envelope, len)) = resync(lines)? {
+        if envelope.durable > bad {
+            return Ok(Some(envelope.seq));
+        }
+        lines.take(len + 1);
+    }
+    Ok(None)
+}
+
+/// Goes on to the next line that is valid in itself, whatever was before it, and tells its length.
+/// It looks at every place where a line could begin, not only behind newlines, because a newline
+/// may be among what is damaged.
+pub(super) fn resync(lines: &mut Lines<'_>) -> io::Result<Option<(Envelope, usize)>> {
     loop {
         lines.fill(LINE_BYTES_MAX + 1)?;
         let found = lines.bytes().windows(LINE_START.len()).position(|seen| seen == LINE_START);
@@ -396,10 +496,8 @@ fn voucher(lines: &mut Lines<'_>, bad: u64) -> io::Result<Option<u64>> {
         lines.take(at);
         if let Next::Line(len) = lines.look()? {
             let line = lines.bytes().get(..len).unwrap_or_default();
-            if let Ok(envelope) = Envelope::decode(line)
-                && envelope.durable > bad
-            {
-                return Ok(Some(envelope.seq));
+            if let Ok((envelope, _crc)) = Envelope::decode(line) {
+                return Ok(Some((envelope, len)));
             }
         }
         lines.take(1);

@@ -6,16 +6,12 @@
 //! every record in front of it is. Sealing again, after any crash, ends with the same bytes.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::beside::{copy_beside, keep, read_some};
 use super::file::{LogError, LogFile};
 use super::reader::{Locked, Scan, Tail, UnsealedLog};
 use super::writer::LogWriter;
-use crate::digest::Hasher;
-use crate::disk::{AtomicFile, Disk, DiskFile, digest_of};
-
-/// How much is copied at once.
-const CHUNK_BYTES: usize = 256 * 1024;
 
 /// A torn tail that was cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +65,7 @@ impl UnsealedLog<Locked> {
         let mut from_bytes = scan.durable_end_bytes;
         let mut again = Vec::new();
         while from_bytes < scan.end_bytes {
-            read_some(&mut *self.file, from_bytes, scan.end_bytes, &mut again)?;
+            read_some(&mut *self.file, from_bytes..scan.end_bytes, &mut again)?;
             self.file.write_at(from_bytes, &again)?;
             from_bytes += again.len() as u64;
         }
@@ -83,70 +79,14 @@ impl UnsealedLog<Locked> {
     /// sealing made before it died is taken as it is; another tail's copy is left alone.
     fn keep(&mut self, offset_bytes: u64, bytes: u64) -> io::Result<PathBuf> {
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or("log");
-        let end_bytes = offset_bytes.saturating_add(bytes);
-        let dir = self.path.parent().unwrap_or(&self.path);
-        let mut hasher = Hasher::default();
-        copy(&mut *self.file, offset_bytes, end_bytes, &mut |chunk| {
-            hasher.update(chunk);
-            Ok(())
-        })?;
-        let wanted = (hasher.finish(), bytes);
-        let mut n = 0_u32;
-        let kept = loop {
+        let names = (0_u64..).map(|n| {
             let again = if n == 0 { String::new() } else { format!(".{n}") };
-            let kept = self.path.with_file_name(format!("{name}.torn-{offset_bytes}{again}"));
-            match digest_of(&*self.disk, &kept) {
-                Ok(found) if found == wanted => break kept,
-                Ok(_) => n += 1,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    write_copy(&*self.disk, &mut *self.file, &kept, offset_bytes..end_bytes)?;
-                    break kept;
-                }
-                Err(error) => return Err(error),
-            }
-        };
-        self.disk.sync_dir(dir)?;
-        Ok(kept)
+            self.path.with_file_name(format!("{name}.torn-{offset_bytes}{again}"))
+        });
+        let range_bytes = offset_bytes..offset_bytes.saturating_add(bytes);
+        let disk = &*self.disk;
+        keep(disk, &mut *self.file, range_bytes.clone(), names, &mut |log, to| {
+            copy_beside(disk, log, range_bytes.clone(), to)
+        })
     }
-}
-
-fn write_copy(
-    disk: &dyn Disk,
-    log: &mut dyn DiskFile,
-    kept: &Path,
-    range_bytes: std::ops::Range<u64>,
-) -> io::Result<()> {
-    let mut file = AtomicFile::create(disk, kept)?;
-    copy(log, range_bytes.start, range_bytes.end, &mut |chunk| file.write(chunk))?;
-    file.place()
-}
-
-/// Hands out a range of a file piece by piece.
-fn copy(
-    file: &mut dyn DiskFile,
-    mut from_bytes: u64,
-    end_bytes: u64,
-    each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut chunk = Vec::new();
-    while from_bytes < end_bytes {
-        read_some(file, from_bytes, end_bytes, &mut chunk)?;
-        each(&chunk)?;
-        from_bytes += chunk.len() as u64;
-    }
-    Ok(())
-}
-
-/// Reads at least one byte of a range.
-fn read_some(
-    file: &mut dyn DiskFile,
-    from_bytes: u64,
-    end_bytes: u64,
-    into: &mut Vec<u8>,
-) -> io::Result<()> {
-    let left = usize::try_from(end_bytes - from_bytes).unwrap_or(usize::MAX);
-    into.resize(left.min(CHUNK_BYTES), 0);
-    let read = file.read_at(from_bytes, into)?;
-    into.truncate(read);
-    if into.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }

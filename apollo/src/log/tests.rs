@@ -5,6 +5,8 @@
 mod commit;
 mod corrupt;
 mod crash;
+mod repair;
+mod snapshot;
 mod torn;
 
 use std::fs;

@@ -7,8 +7,9 @@
 
 use std::path::Path;
 
+use super::chain::Chain;
 use super::reader::Scan;
-use crate::record::{Crc, Event, Record, RecordError, Spill};
+use crate::record::{Event, Record, RecordError, Spill};
 use crate::time::Timestamp;
 
 /// How many records may be written and not synced.
@@ -27,10 +28,12 @@ pub(crate) enum Sync {
 #[derive(Debug)]
 pub(crate) struct LogWriter {
     log_name: String,
-    next_seq: u64,
-    prev: Crc,
+    /// The records so far, those included that wait for a commit.
+    chain: Chain,
     /// How many leading records are synced.
     durable: u64,
+    /// How many of those that were found a snapshot stands for.
+    snapshot_records: u64,
     pending: Batch,
     /// An empty batch whose buffer is used again.
     spare: Batch,
@@ -57,9 +60,9 @@ impl LogWriter {
         let log_name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self {
             log_name,
-            next_seq: 0,
-            prev: Crc::default(),
+            chain: Chain::default(),
             durable: 0,
+            snapshot_records: 0,
             pending: Batch::default(),
             spare: Batch::default(),
         }
@@ -67,7 +70,20 @@ impl LogWriter {
 
     /// Goes on behind the records of a log that was sealed, all of which are synced.
     pub(super) fn after(log: &Path, scan: &Scan) -> Self {
-        Self { next_seq: scan.records, prev: scan.prev, durable: scan.records, ..Self::new(log) }
+        let durable = scan.records;
+        Self {
+            chain: Chain {
+                records: scan.records,
+                first: scan.first,
+                prev: scan.prev,
+                end_bytes: scan.end_bytes,
+                durable,
+                open_offsets_bytes: <_>::default(),
+            },
+            durable,
+            snapshot_records: scan.from_snapshot,
+            ..Self::new(log)
+        }
     }
 
     /// Makes an event the next record, which waits for the next commit. Nothing is written.
@@ -85,14 +101,13 @@ impl LogWriter {
         event: Event,
         sync: Sync,
     ) -> Result<Record, RecordError> {
-        let (seq, durable, prev) = (self.next_seq, self.durable, self.prev);
+        let (seq, durable, prev) = (self.chain.records, self.durable, self.chain.prev);
         let record = Record { timestamp, seq, epoch, durable, prev, event };
         let line = record.encode(&self.log_name)?;
         self.pending.bytes.extend_from_slice(&line.bytes);
         self.pending.spills.extend(line.spills);
         self.pending.sync_now |= sync == Sync::Now;
-        self.next_seq += 1;
-        self.prev = line.crc;
+        self.chain.extend(durable, line.crc, line.bytes.len() as u64);
         Ok(record)
     }
 
@@ -107,14 +122,14 @@ impl LogWriter {
     #[must_use]
     pub(crate) fn take(&mut self) -> Batch {
         let mut batch = std::mem::replace(&mut self.pending, std::mem::take(&mut self.spare));
-        batch.records = self.next_seq;
+        batch.records = self.chain.records;
         batch.unsynced = self.unsynced();
         batch
     }
 
     /// Notes that a batch is in the log, and whether it is synced, and everything before it.
     pub(crate) fn committed(&mut self, mut batch: Batch, synced: bool) {
-        debug_assert!(batch.records <= self.next_seq, "the batch is this log's");
+        debug_assert!(batch.records <= self.chain.records, "the batch is this log's");
         if synced {
             self.durable = self.durable.max(batch.records);
         }
@@ -123,7 +138,6 @@ impl LogWriter {
         self.spare = Batch { bytes: batch.bytes, spills: batch.spills, ..Batch::default() };
     }
 
-    #[cfg(test)]
     /// How many leading records are synced.
     #[must_use]
     pub(crate) const fn durable(&self) -> u64 {
@@ -134,13 +148,25 @@ impl LogWriter {
     /// The number of the next record.
     #[must_use]
     pub(crate) const fn next_seq(&self) -> u64 {
-        self.next_seq
+        self.chain.records
     }
 
     /// How many records are not synced, those included that wait for a commit.
     #[must_use]
     pub(crate) const fn unsynced(&self) -> u64 {
-        self.next_seq - self.durable
+        self.chain.records - self.durable
+    }
+
+    /// The records so far, those included that wait for a commit.
+    #[must_use]
+    pub(crate) const fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// How many of the records that were found a snapshot stands for.
+    #[must_use]
+    pub(crate) const fn snapshot_records(&self) -> u64 {
+        self.snapshot_records
     }
 }
 

@@ -49,6 +49,17 @@ impl Store {
         Ok(self.runs_of(task_id)?.pop())
     }
 
+    /// The run that a person means: by its own name, or the newest one of a task_id.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`] when the directory can't be read.
+    pub(crate) fn find(&self, id: &str) -> Result<Option<RunId>, StoreError> {
+        let mut runs = self.runs()?;
+        let by_run = runs.iter().position(|run| run.as_str() == id);
+        let by_task_id = || runs.iter().rposition(|run| run.parts().0.as_str() == id);
+        Ok(by_run.or_else(by_task_id).map(|at| runs.swap_remove(at)))
+    }
+
     /// Names a run that starts now; nothing is written.
     ///
     /// # Errors
@@ -74,6 +85,18 @@ impl Store {
     #[must_use]
     pub(crate) fn log_path(&self, run: &RunId) -> PathBuf {
         self.logs_dir().join(format!("{run}{LOG_SUFFIX}"))
+    }
+
+    /// The damaged logs of a run that repairs kept beside the good one.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`] when the directory can't be read.
+    pub(crate) fn damaged_logs(&self, run: &RunId) -> Result<Vec<PathBuf>, StoreError> {
+        let front = format!("{run}{LOG_SUFFIX}.corrupt-");
+        let is_number = |text: &str| text.parse::<u64>().is_ok();
+        let mut names = self.names("logs")?;
+        names.retain(|name| name.strip_prefix(&front).is_some_and(is_number));
+        Ok(names.into_iter().map(|name| self.logs_dir().join(name)).collect())
     }
 
     fn names(&self, dir: &str) -> Result<Vec<String>, StoreError> {

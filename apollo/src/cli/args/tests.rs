@@ -21,7 +21,8 @@ fn one(line: &str) -> Result<RunRequest, String> {
         | Request::Inspect { .. }
         | Request::Graph { .. }
         | Request::Check
-        | Request::Verify { .. }) => Err(format!("{other:?}")),
+        | Request::Verify { .. }
+        | Request::Repair { .. }) => Err(format!("{other:?}")),
     }
 }
 
