@@ -59,14 +59,21 @@ fn state(task: &Task, dir: &Dir) -> RunState {
     task.plan(&options(dir, 1)).unwrap().state
 }
 
-/// The state that the snapshot makes is the state of the log: the same without it.
+/// The snapshot is used, since damage in the log's second line is not met, and the state that it
+/// makes is that of the log without it.
 fn fits(task: &Task, dir: &Dir) {
-    let path = snapshot_path(dir);
-    let bytes = fs::read(&path).unwrap();
+    let (log, path) = (dir.only_log(), snapshot_path(dir));
+    let (whole, snapshot) = (fs::read(&log).unwrap(), fs::read(&path).unwrap());
     let with = state(task, dir);
+    let mut damaged = whole.clone();
+    let second = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    damaged[second + 40] ^= 1;
+    fs::write(&log, damaged).unwrap();
+    assert_eq!(with, state(task, dir));
+    fs::write(&log, whole).unwrap();
     fs::remove_file(&path).unwrap();
     assert_eq!(with, state(task, dir));
-    fs::write(&path, bytes).unwrap();
+    fs::write(&path, snapshot).unwrap();
 }
 
 /// Puts everything in a directory back as it was.
