@@ -617,8 +617,12 @@ fn while_sixteen_steps_run_at_once_it_is_the_fold_of_just_its_records() {
     // Whoever looks at any moment sees a snapshot that the log fits.
     let looked = Arc::new(Mutex::new(0));
     let (apollo, count) = (dir.apollo(), Arc::clone(&looked));
-    let watcher = Watcher::new(move |_, record: Option<&Record>| {
+    let watcher = Watcher::new(move |snapshot: &Path, record: Option<&Record>| {
         if record.is_some_and(|record| record.seq % 150 == 7) {
+            if let Ok(bytes) = fs::read(snapshot) {
+                let folded = format!("\"records\":{}}},\"crc\"", said_records(&bytes));
+                assert!(String::from_utf8(bytes).unwrap().contains(&folded), "{folded}");
+            }
             let options = RunOptions::new().dir(&apollo).disk(TestDisk::quick());
             let state = thousand_side_by_side().plan(&options).unwrap().state;
             assert!(state.records() > 0);
