@@ -81,6 +81,9 @@ fn reading_commands_change_no_byte_not_even_of_a_live_run() {
         &["graph", "row"],
         &["check"],
         &["inspect", "row", "--json"],
+        &["verify"],
+        &["verify", "row"],
+        &["repair", "row", "--dry-run"],
     ] {
         check(&dir, args, 0, &[]);
     }
@@ -93,7 +96,14 @@ fn reading_commands_change_no_byte_not_even_of_a_live_run() {
 #[test]
 fn reading_commands_make_no_directory() {
     let dir = Dir::new("nothing");
-    for args in [&["run", "row", "--dry-run"][..], &["inspect"], &["list"], &["check"]] {
+    for args in [
+        &["run", "row", "--dry-run"][..],
+        &["inspect"],
+        &["list"],
+        &["check"],
+        &["verify"],
+        &["repair", "row"],
+    ] {
         run(&dir, args);
         assert!(!dir.apollo().exists(), "{args:?}");
     }

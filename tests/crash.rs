@@ -174,6 +174,16 @@ fn a_full_disk_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
 }
 
 #[test]
+fn a_quota_that_is_used_up_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::Fail(Errno::DQUOT), "EDQUOT");
+}
+
+#[test]
+fn a_disk_that_can_only_be_read_from_any_operation_on_ends_the_epoch_and_the_next_run_finishes() {
+    failing_everywhere(Fault::FailFrom(Errno::ROFS), "EROFS");
+}
+
+#[test]
 fn a_short_write_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
     failing_everywhere(Fault::Short, "a short write");
 }

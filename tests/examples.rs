@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Output;
 
 use apollo_tests::child::{example, output, pipelines, said};
-use apollo_tests::dir::Dir;
+use apollo_tests::dir::{Dir, logs_in};
 use apollo_tests::log::{Log, judge};
 
 /// Runs an example in a directory.
@@ -84,6 +84,25 @@ fn the_library_face_does_the_work_once() {
     let ran = run(&dir, "library_face", None, &[]);
     assert!(ran.status.success(), "{}", said(&ran));
     judge(&dir.logs());
+}
+
+#[test]
+fn a_step_that_is_not_idempotent_is_told_as_the_documentation_shows() {
+    let dir = Dir::new("crash_everywhere");
+    let program = example("crash_everywhere");
+    let mut command = pipelines(program.to_str().expect("UTF-8"), dir.path(), &[]);
+    let ran = output(command.env("TMPDIR", dir.path()));
+    assert!(ran.status.success(), "{}", said(&ran));
+    // The directory that is kept is another one each time.
+    let stable = |line: &&str| !line.starts_with("  kept: ");
+    let lines = |text: &str| text.lines().filter(stable).collect::<Vec<_>>().join("\n");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(here.join("../README.md")).unwrap();
+    assert!(lines(&readme).contains(&lines(&said(&ran))), "README.md shows not\n{}", said(&ran));
+    let said = said(&ran);
+    let kept = said.lines().find_map(|line| line.strip_prefix("  kept: ")).unwrap();
+    judge(&logs_in(Path::new(kept)));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "only what is told is kept");
 }
 
 #[test]

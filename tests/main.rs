@@ -6,6 +6,7 @@ mod cancel;
 mod changed_graph;
 mod cli;
 mod crash;
+mod everywhere;
 mod examples;
 mod format_compat;
 mod format_doc;
@@ -16,13 +17,17 @@ mod optional;
 mod params;
 mod readme;
 mod reliability;
+mod repair;
 mod resume;
 mod retry;
+mod simulation;
+mod snapshot;
 mod storm;
 mod sync_count;
 mod tail;
 mod tidy;
 mod torn_tail;
+mod verify;
 
 #[test]
 fn every_file_beside_this_one_is_a_module_of_it() {

@@ -122,13 +122,22 @@ fn while_running(word: &str, act: impl Fn(&PathBuf)) {
 }
 
 #[test]
-fn a_log_that_is_removed_replaced_cut_or_written_by_another_is_noticed() {
+fn a_log_that_is_removed_replaced_rotated_cut_or_written_by_another_is_noticed() {
     while_running("removed", |log| fs::remove_file(log).unwrap());
     while_running("renamed", |log| fs::rename(log, log.with_extension("moved")).unwrap());
     while_running("replaced", |log| {
         let bytes = fs::read(log).unwrap();
         fs::remove_file(log).unwrap();
         fs::write(log, bytes).unwrap();
+    });
+    // What `logrotate` does, by its two ways.
+    while_running("rotated", |log| {
+        fs::rename(log, log.with_extension("1")).unwrap();
+        fs::write(log, "").unwrap();
+    });
+    while_running("copied-and-cut", |log| {
+        fs::copy(log, log.with_extension("1")).unwrap();
+        fs::File::options().write(true).open(log).unwrap().set_len(0).unwrap();
     });
     while_running("shortened", |log| {
         fs::File::options().write(true).open(log).unwrap().set_len(100).unwrap();

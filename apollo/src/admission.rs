@@ -13,7 +13,9 @@ use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::failure::StepError;
 use crate::id::{RunId, TaskId};
-use crate::log::{LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, UnsealedLog};
+use crate::log::{
+    Forgotten, LogError, LogFile, LogWriter, ReadError, Scan, SealedTail, Sync, UnsealedLog,
+};
 use crate::opening::{Opening, Refusal, open};
 use crate::options::RunOptions;
 use crate::params::{ParamError, Params};
@@ -140,6 +142,8 @@ pub(crate) struct Work {
     /// The records that open the epoch.
     pub(crate) opening: Vec<Record>,
     pub(crate) warnings: Vec<String>,
+    /// Set where the log was repaired.
+    pub(crate) forgotten: Option<Forgotten>,
     pub(crate) lock: TaskLock,
 }
 
@@ -187,6 +191,7 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     };
     let opening = judge(task, options, &store, &run, &state)?;
     let mut warnings = store.warnings();
+    let forgotten = forgotten(&store, &run, &mut warnings)?;
     let (log, file) = match found {
         Some(found) => seal(found, &mut warnings)?,
         None => create(&store, &run)?,
@@ -204,6 +209,7 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
         file,
         opening: Vec::new(),
         warnings,
+        forgotten,
         lock,
     };
     work.open_epoch(task, options, opening)?;
@@ -321,8 +327,26 @@ fn find(store: &Store, run: RunId, clock: &dyn Clock) -> Result<(Found, RunState
     Ok((Found { run, log, scan }, state))
 }
 
-/// A run that is done. It is sealed like any other one before anybody is told so: its last records
-/// may be written and not synced, and then a power cut would take them back.
+/// What a repair of the run's log took out of it; `None` where there was none.
+fn forgotten(
+    store: &Store,
+    run: &RunId,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Forgotten>, AdmissionError> {
+    let mut forgotten = None;
+    for kept in store.damaged_logs(run).map_err(store_error)? {
+        let added = forgotten.get_or_insert_with(Forgotten::default).add(store.disk(), &kept);
+        let unread = added.err().map(|error| format!(" ({error})")).unwrap_or_default();
+        warnings.push(format!(
+            "the log was repaired, so each step begins with its cleanup; what was lost is in `{}`{unread}",
+            kept.display()
+        ));
+    }
+    Ok(forgotten)
+}
+
+/// A run that is done. Its log is sealed as any other one: the process that wrote the last records
+/// may have died before they were synced, and what is called done must stay done.
 fn done(
     task: &Task,
     store: Store,

@@ -348,10 +348,8 @@ impl Context {
                 self.workspace.set_marker(key, Some(Marker::Done))?;
                 return Ok(false);
             }
-            // Also one that is there: whoever died behind it may not have synced its name.
-            Some(Marker::Begun) | None => {
-                self.workspace.set_marker(key, Some(Marker::Begun))?;
-            }
+            Some(Marker::Begun) => {}
+            None => self.workspace.set_marker(key, Some(Marker::Begun))?,
         }
         if let Err(error) = effect() {
             self.workspace.set_marker(key, None)?;

@@ -21,7 +21,7 @@ use crate::executor::attempt::{Outcome, Setting, Start};
 use crate::executor::function;
 use crate::failure::StepError;
 use crate::id::{StepId, StepIndex};
-use crate::log::{LogError, LogFile, LogWriter, Snapshot, SnapshotWriter, Sync};
+use crate::log::{Forgotten, LogError, LogFile, LogWriter, Snapshot, SnapshotWriter, Sync};
 use crate::observer::Notice;
 use crate::policy::{Durability, millis};
 use crate::record::{Attempt, End, Event, FailReason, Record, cut_message};
@@ -61,6 +61,8 @@ pub enum EngineError {
 #[derive(Debug)]
 pub(crate) struct Engine {
     setting: Setting,
+    /// Set where the log was repaired.
+    forgotten: Option<Forgotten>,
     began: Duration,
     shared: Arc<Shared>,
 }
@@ -92,7 +94,13 @@ type Guard<'a> = MutexGuard<'a, Core>;
 
 impl Engine {
     /// Takes over a run whose log is open for writing.
-    pub(crate) fn new(setting: Setting, state: RunState, log: LogWriter, file: LogFile) -> Self {
+    pub(crate) fn new(
+        setting: Setting,
+        state: RunState,
+        log: LogWriter,
+        file: LogFile,
+        forgotten: Option<Forgotten>,
+    ) -> Self {
         let clock = &setting.clock;
         let scheduler = Scheduler::new(
             setting.task.graph(),
@@ -125,7 +133,7 @@ impl Engine {
             failure: None,
         };
         let shared = Arc::new(Shared { core: Mutex::new(core), bell: Condvar::new() });
-        Self { setting, began, shared }
+        Self { setting, forgotten, began, shared }
     }
 
     /// Works the epoch off: loads nothing more, finds what can start, executes it, writes it down,
@@ -356,18 +364,22 @@ impl Engine {
             let event = Event::AttemptEnded { attempt, duration_ms: None, end };
             return self.end(core, index, event, Sync::Now, None);
         }
+        let mut inputs = core.state.step(index).inputs.clone();
+        let forgotten = self.forgotten.as_ref();
+        inputs.extend(forgotten.into_iter().flat_map(|lost| lost.inputs_of(&step.id)));
+        let follows = attempt.retry_count > 0 || forgotten.is_some();
         let info = AttemptInfo {
             task_id: self.setting.task_id.clone(),
             run_id: self.setting.run.clone(),
             step_id: step.id.clone(),
             retry_count: attempt.retry_count,
             input_digest: attempt.input_digest,
-            inputs: core.state.step(index).inputs.clone(),
+            inputs,
             on_unknown: step.on_unknown,
             probe: self.setting.task.runner(index).probe,
         };
         let sources = sources.into_iter().map(|(_id, stored_as, digest)| (stored_as, digest));
-        core.starting.push(Start { index, attempt, info, sources: sources.collect() });
+        core.starting.push(Start { index, attempt, info, follows, sources: sources.collect() });
         Ok(())
     }
 

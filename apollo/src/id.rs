@@ -156,9 +156,9 @@ fn is_run_id(text: &str) -> bool {
 
 fn split_run_id(text: &str) -> Option<(TaskId, u64)> {
     let (task_id, start) = text.strip_prefix("task_")?.rsplit_once('_')?;
-    let canonical = !start.is_empty() && start.bytes().all(|b| b.is_ascii_digit());
-    let start = start.parse().ok().filter(|_| canonical)?;
-    Some((TaskId::parse(task_id).ok()?, start))
+    // One start has one name: no sign, no zero in front.
+    let start_unix_s = start.parse().ok().filter(|number: &u64| number.to_string() == start)?;
+    Some((TaskId::parse(task_id).ok()?, start_unix_s))
 }
 
 #[cfg(test)]
@@ -186,7 +186,8 @@ mod tests {
         let id = TaskId::parse("daily_pipeline-2012-06-01").unwrap();
         let run = RunId::new(&id, 1_700_000_000);
         assert_eq!(RunId::parse(run.as_str()).unwrap().parts(), (id, 1_700_000_000));
-        assert!(RunId::parse("task_x_y").is_err());
-        assert!(RunId::parse("task_x_+1").is_err());
+        for text in ["task_x_y", "task_x_+1", "task_x_01", "task_x_", "task__1"] {
+            assert!(RunId::parse(text).is_err(), "{text}");
+        }
     }
 }

@@ -48,7 +48,8 @@
 //! ```
 //!
 //! A program that is nothing but its pipeline has a `main` of one line, [`main!`], and with it the
-//! commands `run`, `list`, `inspect`, `graph`, `check`, `verify`, and the exit codes in [`exit`].
+//! commands `run`, `list`, `inspect`, `graph`, `check`, `verify`, `repair`, and the exit codes in
+//! [`exit`].
 //!
 //! # Steps and their inputs
 //!
@@ -159,6 +160,8 @@
 //! }
 //! ```
 //!
+//! A log that was damaged on the disk is refused with its place. [`repair()`] keeps what is good of it.
+//!
 //! Effects outside happen at least once, like the body. Four helpers make that harmless:
 //! [`Context::artifact`] (overwrite), [`Context::replace_tagged`] (delete by tag, write),
 //! [`Context::once`] (a marker) and [`Context::idempotency_key`] (the other side knows it).
@@ -177,9 +180,10 @@
 //!
 //! # Testing a pipeline
 //!
-//! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). The feature
-//! `testing` has doubles for the disk, which fails or dies at the operation that a test chooses,
-//! and for the clock: see the module `testing`.
+//! A step is a function: call it. A task runs in any directory ([`RunOptions::dir`]). With the
+//! feature `testing`, `apollo::testing::crash_everywhere(&task)` kills a task at every operation and
+//! names the step that does harm when it is done again; and there are doubles for the disk, which
+//! fails or dies at the operation that a test chooses, and for the clock.
 //!
 //! # Features
 //!

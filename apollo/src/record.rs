@@ -6,12 +6,13 @@
 //! nullable fields exists in `wire` alone. Encoding is a function of the record: the same record
 //! gives the same bytes.
 
+mod plain;
 mod wire;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::digest::Digest;
+use crate::digest::{self, Digest};
 use crate::id::{StepId, TaskId, TaskName};
 use crate::policy::RetryPolicy;
 use crate::state::Status;
@@ -309,8 +310,11 @@ impl Crc {
     /// Reads 8 lower-case hex digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let crc = Self(u32::from_str_radix(text, 16).ok()?);
-        (crc.to_string() == text).then_some(crc)
+        Self::of_hex(text.as_bytes().try_into().ok()?)
+    }
+
+    fn of_hex(hex: &[u8; 8]) -> Option<Self> {
+        digest::from_hex(hex).map(|bytes| Self(u32::from_be_bytes(bytes)))
     }
 }
 

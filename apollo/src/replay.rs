@@ -5,7 +5,7 @@
 //! **Invariant:** the state of a running engine, the state folded from its log, and the one that a
 //! snapshot kept are the same value, because all of them come from here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,9 @@ pub struct RunState {
     closed: Option<Box<Closing>>,
     /// Indexed by [`StepIndex`] in the order of the newest header.
     steps: Vec<StepState>,
+    /// Only asked, never walked: its order is no order.
     #[serde(skip)]
-    index: BTreeMap<StepId, StepIndex>,
+    index: HashMap<StepId, StepIndex>,
     /// Steps of older headers that the newest one does not list.
     gone: BTreeMap<StepId, StepState>,
     resumed_from: BTreeSet<StepId>,
@@ -351,7 +352,8 @@ impl RunState {
     fn start(&mut self, record: &Record, attempt: &Attempt) -> Result<(), String> {
         self.check_epoch(record)?;
         let index = self.listed(&attempt.step)?;
-        let waits_for = self.described(attempt.step.as_str()).and_then(|described| {
+        let described = self.header().and_then(|header| header.steps.get(index.get()));
+        let waits_for = described.and_then(|described| {
             let mut needs = described.depends_on.iter().filter_map(|id| self.index_of(id.as_str()));
             needs.find(|dependency| !self.is_satisfied(*dependency))
         });

@@ -190,7 +190,7 @@ impl Task {
             #[cfg(feature = "async")]
             runtime: self.runtime()?,
         };
-        let state = Engine::new(setting, state, log, file).run(work.opening)?;
+        let state = Engine::new(setting, state, log, file, work.forgotten).run(work.opening)?;
         drop(work.lock);
         let mut summary = summary(task_id, run, log_path, &state);
         summary.attempts = attempts(&state).saturating_sub(attempts_before);

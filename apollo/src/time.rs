@@ -58,11 +58,36 @@ impl Timestamp {
     /// # Errors
     /// [`TimestampError`] when the text has any other form, even one that RFC 3339 allows.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
-        let refused = || TimestampError { text: text.to_owned() };
-        let moment: jiff::Timestamp = text.parse().map_err(|_ignored| refused())?;
-        let this = Self(moment.as_microsecond());
-        if this.to_string() == text { Ok(this) } else { Err(refused()) }
+        text.as_bytes()
+            .try_into()
+            .ok()
+            .and_then(Self::of_form)
+            .ok_or_else(|| TimestampError { text: text.to_owned() })
     }
+
+    /// Reads `YYYY-MM-DDTHH:MM:SS.ffffffZ` where that is a moment.
+    #[must_use]
+    #[rustfmt::skip]
+    pub(crate) fn of_form(text: &[u8; 27]) -> Option<Self> {
+        let [
+            y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T',
+            h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2, f3, f4, f5, f6, b'Z',
+        ] = *text else { return None };
+        let two = |tens, ones| number([tens, ones])?.try_into().ok();
+        let civil = jiff::civil::DateTime::new(
+            number([y1, y2, y3, y4])?.try_into().ok()?, two(m1, m2)?, two(d1, d2)?,
+            two(h1, h2)?, two(n1, n2)?, two(s1, s2)?, number([f1, f2, f3, f4, f5, f6])? * 1_000,
+        );
+        let moment = jiff::tz::Offset::UTC.to_timestamp(civil.ok()?).ok()?;
+        Some(Self(moment.as_microsecond()))
+    }
+}
+
+/// The number that decimal digits say.
+fn number<const N: usize>(digits: [u8; N]) -> Option<i32> {
+    digits
+        .iter()
+        .try_fold(0, |n, digit| digit.is_ascii_digit().then(|| n * 10 + i32::from(digit - b'0')))
 }
 
 impl fmt::Display for Timestamp {
@@ -97,9 +122,30 @@ mod tests {
         for text in [
             "2026-11-06T21:20:00Z",
             "2026-11-06 21:20:00.000789Z",
+            "2026-11-06t21:20:00.000789z",
             "2026-11-06T22:20:00.000789+01:00",
+            "2026-11-06T22:20:00.00078+9Z",
+            "2026-13-06T21:20:00.000789Z",
+            "2026-02-29T21:20:00.000789Z",
+            "2026-11-06T24:00:00.000000Z",
+            "2026-11-06T23:59:60.000000Z",
+            "9999-12-31T23:59:59.999999Z",
         ] {
             assert!(Timestamp::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for text in [
+            "0000-01-01T00:00:00.000000Z",
+            "1969-12-31T23:59:59.999999Z",
+            "1970-01-01T00:00:00.000000Z",
+            "2024-02-29T12:34:56.000001Z",
+            "9999-12-30T22:00:00.999999Z",
+        ] {
+            let moment = Timestamp::parse(text).map(|moment| moment.to_string());
+            assert_eq!(moment.as_deref(), Ok(text));
         }
     }
 }

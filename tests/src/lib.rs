@@ -10,4 +10,5 @@ pub mod disk;
 pub mod folded;
 pub mod log;
 pub mod pipelines;
+pub mod simulation;
 pub mod storm;

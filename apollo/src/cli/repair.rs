@@ -107,9 +107,10 @@ fn render(repaired: &Repaired, dry_run: bool, palette: Palette) -> Vec<String> {
 /// What stands behind the damage, in one line.
 fn lost(damage: &Damage) -> String {
     let records = count(usize::try_from(damage.records).unwrap_or(usize::MAX), "record");
-    let readable = match damage.records {
-        0 => "in which no record can be read".to_owned(),
-        _ => format!("in which {records} can still be read"),
+    let readable = match (damage.bytes, damage.records) {
+        (0, _) => return "the end of the log, of which nothing is there".to_owned(),
+        (_, 0) => "in which no record can be read".to_owned(),
+        (_, _) => format!("in which {records} can still be read"),
     };
     let task = damage.task.map(|status| format!("; the task was {status}")).unwrap_or_default();
     format!("{}, {readable}{task}", bytes(damage.bytes))

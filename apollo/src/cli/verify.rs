@@ -48,6 +48,12 @@ struct Verified {
     bytes: u64,
     /// What is wrong with the log.
     damage: Option<Damage>,
+    /// Whether its snapshot is what it adds up to; `None` where no snapshot can be used. With one and
+    /// without it the run is the same, so only a bad one is told of, as a fault.
+    #[serde(skip)]
+    snapshot: Option<bool>,
+    /// How many steps have an output or an artifact that is not what the log says.
+    altered: usize,
     /// What is wrong, each in one sentence.
     faults: Vec<String>,
     /// The log can't be read, which says nothing about it.
@@ -80,10 +86,14 @@ pub(crate) fn show_one(
     let Some(first) = verified.faults.first() else { return Ok(()) };
     let mut failure = Failure::new(REFUSED, first);
     failure.details = verified.faults.iter().skip(1).map(|fault| format!("  {fault}")).collect();
-    Err(failure.hint(match verified.damage {
-        Some(_) => how_to_repair(program, id),
-        None => "the next run makes what it needs of it again; `--new` makes all of it".to_owned(),
-    }))
+    if verified.damage.is_some() {
+        failure = failure.hint(how_to_repair(program, id));
+    }
+    if verified.altered > 0 {
+        let hint = "the next run makes what it needs of it again; `--new` makes all of it";
+        failure = failure.hint(hint);
+    }
+    Err(failure)
 }
 
 /// Verifies all runs, newest first, and goes on behind one that is not as it should be.
@@ -112,8 +122,7 @@ pub(crate) fn show_all(
     }
     let code = if bad.iter().all(|run| run.unread.is_some()) { STORAGE } else { REFUSED };
     let runs = count(all.len(), "run");
-    let mut failure =
-        Failure::new(code, format!("{} of {runs} are not as they should be", bad.len()));
+    let mut failure = Failure::new(code, format!("not as it should be: {} of {runs}", bad.len()));
     let first = |run: &&Verified| format!("  {}: {}", run.run, run.faults.join("; "));
     failure.details = bad.iter().map(first).collect();
     Err(failure.hint(format!("`{program} verify RUN` says more of one")))
@@ -135,6 +144,8 @@ fn verify(store: &Store, run: &RunId) -> Verified {
         digest: None,
         bytes: 0,
         damage: None,
+        snapshot: None,
+        altered: 0,
         faults: Vec::new(),
         unread: None,
     };
@@ -179,26 +190,38 @@ fn judge(
             return Ok(());
         }
     }
-    let lost = losses(store, run, &examined.state);
-    // A process that works on it may have begun meanwhile to make one of them again.
-    let state = match lost.is_empty() || !verified.live {
-        true => None,
-        false => Some(log.examine()?.state),
-    };
-    let stands =
-        |step: &StepState| state.as_ref().is_none_or(|s| s.by_id(step.id.as_str()) == Some(step));
-    let lost = lost.into_iter().filter(|(step, _what)| stands(step));
-    verified.faults = lost.map(|(step, what)| format!("step `{}`: {what}", step.id)).collect();
-    if log.is_misled(&examined.state)? {
-        let snapshot = Snapshot::path(path);
-        verified.faults.push(format!(
-            "the snapshot `{}` is not what its log adds up to; remove it",
-            snapshot.display()
-        ));
+    // One that can't be read is as if there were none.
+    if Snapshot::read(&**store.disk(), path).is_ok_and(|snapshot| snapshot.is_some()) {
+        let misled = log.is_misled(&examined.state)?;
+        verified.snapshot = Some(!misled);
+        let told = Snapshot::path(path);
+        let told =
+            format!("the snapshot `{}` is not what its log adds up to; remove it", told.display());
+        verified.faults.extend(misled.then_some(told));
     }
-    let done = || named(&examined.state);
-    verified.outputs = done().filter(|step| step.output.is_some()).count();
-    verified.artifacts = done().map(|step| step.artifacts.len()).sum();
+    compare(verified, store, run, &mut log, &examined.state)
+}
+
+/// Compares what the log says is there with what is.
+fn compare(
+    verified: &mut Verified,
+    store: &Store,
+    run: &RunId,
+    log: &mut UnsealedLog,
+    state: &RunState,
+) -> Result<(), ReadError> {
+    let lost = losses(store, run, state);
+    // A process that works on it may have begun meanwhile to make one of them again.
+    let is_sure = lost.is_empty() || !verified.live;
+    let now = if is_sure { None } else { Some(log.examine()?.state) };
+    let stands =
+        |step: &StepState| now.as_ref().is_none_or(|now| now.by_id(step.id.as_str()) == Some(step));
+    for (step, what) in lost.into_iter().filter(|(step, _what)| stands(step)) {
+        verified.altered += 1;
+        verified.faults.push(format!("step `{}`: {what}", step.id));
+    }
+    verified.outputs = named(state).filter(|step| step.output.is_some()).count();
+    verified.artifacts = named(state).map(|step| step.artifacts.len()).sum();
     Ok(())
 }
 
@@ -236,16 +259,17 @@ fn render(verified: &Verified, path: &Path, palette: Palette) -> Vec<String> {
         None => {
             lines.push(format!("  log        {good}: {records}, each crc and the chain"));
             let (outputs, artifacts) = (verified.outputs, verified.artifacts);
-            if verified.ok {
+            let bad = palette.paint(Style::Bad, "bad");
+            if verified.altered == 0 {
                 lines.push(format!("  outputs    {good}: {outputs}"));
                 lines.push(format!("  artifacts  {good}: {artifacts}"));
             } else {
-                let (bad, faults) = (palette.paint(Style::Bad, "bad"), verified.faults.len());
-                lines.push(format!(
-                    "  files      {bad}: of {} of {outputs} outputs and {artifacts} artifacts",
-                    count(faults, "step")
-                ));
+                let steps = count(verified.altered, "step");
+                let of = format!("{outputs} outputs and {artifacts} artifacts");
+                lines.push(format!("  files      {bad}: those of {steps}; there are {of}"));
             }
+            let snapshot = verified.snapshot.map(|is_right| if is_right { &good } else { &bad });
+            lines.extend(snapshot.map(|word| format!("  snapshot   {word}")));
         }
     }
     if verified.torn_bytes > 0 && !verified.live {

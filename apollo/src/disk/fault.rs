@@ -24,6 +24,9 @@ pub enum Fault {
     KillTorn,
     /// The operation fails with this errno and does nothing; later ones work again.
     Fail(Errno),
+    /// The operation and all later ones fail with this errno and do nothing: a disk that can only
+    /// be read from then on (EROFS), or stays full.
+    FailFrom(Errno),
     /// An append, or a writing in place, fails after the first half of its bytes; another
     /// operation fails with EIO and does nothing. Later ones work again.
     Short,
@@ -102,8 +105,9 @@ impl Plan {
         let mut count = self.count();
         count.operations += 1;
         let number = count.operations;
-        let meets = |&&(at, fault): &&(u64, Fault)| {
-            if fault == Fault::Dead { number >= at } else { number == at }
+        let meets = |&&(at, fault): &&(u64, Fault)| match fault {
+            Fault::Dead | Fault::FailFrom(_) => number >= at,
+            Fault::Kill | Fault::KillTorn | Fault::Fail(_) | Fault::Short => number == at,
         };
         let Some(&(_, fault)) = count.faults.iter().find(meets) else {
             count.syncs += u64::from(what.is_sync());
@@ -113,7 +117,7 @@ impl Plan {
         let verdict = match fault {
             Fault::Kill => Verdict::Kill { half: false },
             Fault::KillTorn => Verdict::Kill { half: what.is_divisible() },
-            Fault::Fail(errno) => Verdict::Fail(errno.into()),
+            Fault::Fail(errno) | Fault::FailFrom(errno) => Verdict::Fail(errno.into()),
             Fault::Short if what.is_divisible() => Verdict::Half(io::ErrorKind::WriteZero.into()),
             Fault::Short => Verdict::Fail(Errno::IO.into()),
             Fault::Dead => Verdict::Dead,

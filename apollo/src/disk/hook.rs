@@ -43,7 +43,8 @@ pub enum Course {
     /// It is not done, and its caller is told that it was. A file is created all the same, since
     /// its caller needs one.
     Skip,
-    /// It is not done, and fails.
+    /// It is not done, and fails. The disk below does not learn of it: where a failed sync shall
+    /// poison what it should have synced, use [`SimDisk::fault`](crate::testing::SimDisk::fault).
     Fail(io::Error),
     /// An append, or a writing in place, does the first half of its bytes, and fails; another
     /// operation is not done, and fails.

@@ -308,6 +308,9 @@ mod tests {
         let taken = RealDisk.hard_link(&at("x"), &at("y")).unwrap_err();
         assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(at("y")).unwrap(), b"y");
+        // No system gives a directory a second name: EPERM, as on a file system without them.
+        let none = RealDisk.hard_link(dir.path(), &at("d")).unwrap_err();
+        assert_eq!(none.kind(), io::ErrorKind::Unsupported);
         let missing = RealDisk.hard_link(&at("nowhere"), &at("n")).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }

@@ -1,28 +1,40 @@
 //! [`SimDisk`]: a whole file system in memory, which remembers what was synced and what was not.
 //!
-//! It is not a fake that always works: it loses what a disk may lose at a power cut, and it is
-//! not slower or larger than a test needs. Everything is decided by a seed, never by the machine.
+//! It is not a model of one file system, but of the worst that several may do at a power cut:
+//!
+//! - bytes that were not synced: a first part of what was written; grains of it in any order, with
+//!   NULs before a later grain that arrived; torn at any byte; the new length with NULs for bytes;
+//! - names that were not synced: the first changes, as a journal brings them to the platter, or
+//!   any of them, though those of one name in their order;
+//! - each file and each name for itself: a name without bytes, and bytes without a name. Syncing a
+//!   file brings no name to the platter, and syncing a directory no bytes;
+//! - what a failed sync did not bring to the platter is seen until then, and gone afterwards.
 //!
 //! **Invariant:** what was synced, by name and content, survives everything but [`SimDisk::rot`].
+//! **Invariant:** what happens follows from the seed and from what is asked, nothing else, as long
+//! as one thread asks.
 
 mod chance;
 mod content;
+mod inode;
 mod names;
-
 mod machine;
+mod file;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::fault::{Fault, Plan, Verdict, dead};
+use super::hook::Course;
 use super::operation::{Op, Operation};
 use super::{Disk, DiskFile, FileSystem, Metadata, Open};
-use machine::{Machine, Opened, USER};
+use file::SimFile;
+use machine::{Machine, USER};
 
 /// A simulated disk, as one process sees it; a clone is the same process.
 ///
@@ -60,21 +72,6 @@ struct Process {
     dead: AtomicBool,
 }
 
-/// An open file of a simulated process.
-#[derive(Debug)]
-struct SimFile {
-    disk: SimDisk,
-    path: PathBuf,
-    opened: Opened,
-}
-
-/// An operation that was let through, or is done by half.
-struct Going<'a> {
-    machine: MutexGuard<'a, Machine>,
-    /// The error that it ends with after its first half.
-    then: Option<io::Error>,
-}
-
 impl SimDisk {
     /// A machine with an empty disk.
     #[must_use]
@@ -83,8 +80,11 @@ impl SimDisk {
     }
 
     /// Lets the `at`-th counted operation of this process, from 1, meet a fault; other ones that
-    /// were armed before stay armed. A sync of a file that fails leaves what was written poisoned:
-    /// it can still be read, and never becomes durable, although later syncs succeed.
+    /// were armed before stay armed.
+    ///
+    /// A sync of a file that fails leaves what was written poisoned: by chance a part of it is
+    /// durable; the rest can still be read, but never becomes durable, although later syncs
+    /// succeed. A sync of a directory that fails makes no name durable; a later one does.
     pub fn fault(&self, at: u64, fault: Fault) {
         self.process.plan.arm(at, fault);
     }
@@ -126,14 +126,13 @@ impl SimDisk {
         self.process()
     }
 
-    /// Cuts the power: the process is dead, and what was not synced is lost, kept, or kept in part,
-    /// as the seed says. Gives the first process after it, on a disk of its own; cutting the power
-    /// of the same process again gives another possible end of it.
+    /// Cuts the power: all processes of the machine are dead, and what was not synced is lost,
+    /// kept, or kept in part, as the seed says. Gives the first process after it, on a machine of
+    /// its own; cutting the power of the same one again gives another possible end of it.
     #[must_use = "the process is dead; the next one sees what is left"]
     pub fn cut_power(&self) -> Self {
-        let mut machine = self.look();
-        self.die(&mut machine);
-        Self::on(Arc::new(Mutex::new(machine.cut())))
+        let left = self.look().cut();
+        Self::on(Arc::new(Mutex::new(left)))
     }
 
     /// Changes the bits of `mask` in one byte of a file, as an old disk does; tells whether there
@@ -179,8 +178,7 @@ impl SimDisk {
     }
 
     fn on(machine: Arc<Mutex<Machine>>) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = machine.lock().unwrap_or_else(PoisonError::into_inner).next();
         let process = Process { number, plan: Plan::default(), dead: AtomicBool::new(false) };
         Self { machine, process: Arc::new(process) }
     }
@@ -193,7 +191,8 @@ impl SimDisk {
     /// The machine, for a process that lives.
     fn alive(&self) -> io::Result<MutexGuard<'_, Machine>> {
         let machine = self.look();
-        if self.process.dead.load(Ordering::SeqCst) { Err(dead()) } else { Ok(machine) }
+        let over = machine.is_off() || self.process.dead.load(Ordering::SeqCst);
+        if over { Err(dead()) } else { Ok(machine) }
     }
 
     fn die(&self, machine: &mut Machine) {
@@ -201,33 +200,38 @@ impl SimDisk {
         machine.end(self.process.number);
     }
 
-    /// Counts an operation and lets it go on, as a whole or by half.
-    fn begin(&self, operation: &Operation<'_>) -> io::Result<Going<'_>> {
+    /// Counts an operation and says how it goes on.
+    fn begin(&self, operation: &Operation<'_>) -> io::Result<(MutexGuard<'_, Machine>, Course)> {
         let mut machine = self.alive()?;
         let (_number, verdict) = self.process.plan.judge(operation);
-        let then = match verdict {
-            Verdict::Through => None,
-            Verdict::Fail(error) => return Err(error),
-            Verdict::Half(error) => Some(error),
-            Verdict::Kill { half } => {
+        let course = match verdict {
+            Verdict::Through => Course::Through,
+            Verdict::Fail(error) => Course::Fail(error),
+            Verdict::Half(error) => Course::Half(error),
+            Verdict::Kill { half: true } => {
                 self.die(&mut machine);
-                if !half {
-                    return Err(dead());
-                }
-                Some(dead())
+                Course::Half(dead())
             }
-            Verdict::Dead => {
+            Verdict::Kill { half: false } | Verdict::Dead => {
                 self.die(&mut machine);
                 return Err(dead());
             }
         };
-        Ok(Going { machine, then })
+        Ok((machine, course))
     }
 
-    /// Counts an operation that is not done by half.
-    fn whole(&self, what: Op, path: &Path) -> io::Result<MutexGuard<'_, Machine>> {
-        let Going { machine, then } = self.begin(&Operation::on(what, path))?;
-        then.map_or(Ok(machine), Err)
+    /// Counts an operation that does nothing when it fails.
+    fn whole(&self, operation: &Operation<'_>) -> io::Result<MutexGuard<'_, Machine>> {
+        let (machine, course) = self.begin(operation)?;
+        match course {
+            Course::Through | Course::Skip => Ok(machine),
+            Course::Fail(error) | Course::Half(error) => Err(error),
+        }
+    }
+
+    /// Counts an operation about a name.
+    fn naming(&self, what: Op, path: &Path) -> io::Result<MutexGuard<'_, Machine>> {
+        self.whole(&Operation::on(what, path))
     }
 }
 
@@ -247,14 +251,14 @@ impl Disk for SimDisk {
         };
         if creates {
             drop(machine);
-            machine = self.whole(Op::Create, path)?;
+            machine = self.naming(Op::Create, path)?;
         }
         let opened = machine.open(self.process.number, path, how)?;
-        Ok(Box::new(SimFile { disk: self.clone(), path: path.to_owned(), opened }))
+        Ok(Box::new(SimFile::new(self.clone(), path, opened)))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.whole(Op::CreateDir, path)?.create_dir(path)
+        self.naming(Op::CreateDir, path)?.create_dir(path)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
@@ -262,23 +266,23 @@ impl Disk for SimDisk {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.whole(Op::Rename, to)?.rename(from, to)
+        self.naming(Op::Rename, to)?.rename(from, to)
     }
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.whole(Op::HardLink, to)?.hard_link(from, to)
+        self.naming(Op::HardLink, to)?.hard_link(from, to)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.whole(Op::RemoveFile, path)?.remove_file(path)
+        self.naming(Op::RemoveFile, path)?.remove_file(path)
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.whole(Op::RemoveDirAll, path)?.remove_dir_all(path)
+        self.naming(Op::RemoveDirAll, path)?.remove_dir_all(path)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.whole(Op::SyncDir, dir)?.sync_dir(dir)
+        self.naming(Op::SyncDir, dir)?.sync_dir(dir)
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
@@ -299,76 +303,5 @@ impl Disk for SimDisk {
 
     fn user(&self) -> u32 {
         USER
-    }
-}
-
-impl SimFile {
-    fn write(&self, what: Op, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
-        let operation = Operation::writing(what, &self.path, bytes);
-        let Going { mut machine, then } = self.disk.begin(&operation)?;
-        match then {
-            None => machine.write(self.opened.ino, at, bytes),
-            Some(error) => {
-                machine.write(self.opened.ino, at, operation.first_half()).and(Err(error))
-            }
-        }
-    }
-}
-
-impl DiskFile for SimFile {
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.write(Op::Append, None, bytes)
-    }
-
-    fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
-        self.write(Op::WriteAt, Some(offset_bytes), bytes)
-    }
-
-    fn read_at(&mut self, offset_bytes: u64, buf: &mut [u8]) -> io::Result<usize> {
-        Ok(self.disk.alive()?.read(self.opened.ino, offset_bytes, buf))
-    }
-
-    fn stat(&self) -> io::Result<(Metadata, u64)> {
-        let machine = self.disk.alive()?;
-        let ino = self.opened.ino;
-        Ok((machine.metadata(ino), machine.names.count(ino)))
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        let synced = self.disk.whole(Op::Sync, &self.path);
-        match synced {
-            Ok(mut machine) => machine.sync(self.opened.ino),
-            Err(error) => {
-                // A process that is dead syncs nothing, and fails to sync nothing.
-                if let Ok(mut machine) = self.disk.alive() {
-                    machine.fail_sync(self.opened.ino);
-                }
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    fn set_len(&mut self, len_bytes: u64) -> io::Result<()> {
-        self.disk.whole(Op::SetLen, &self.path)?.set_len(self.opened.ino, len_bytes)
-    }
-
-    fn reserve(&mut self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
-        let mut machine = self.disk.whole(Op::Reserve, &self.path)?;
-        machine.reserve(self.opened.ino, offset_bytes, len_bytes)
-    }
-
-    fn try_lock(&mut self) -> io::Result<bool> {
-        Ok(self.disk.alive()?.lock(self.opened, true))
-    }
-
-    fn try_lock_shared(&mut self) -> io::Result<bool> {
-        Ok(self.disk.alive()?.lock(self.opened, false))
-    }
-}
-
-impl Drop for SimFile {
-    fn drop(&mut self) {
-        self.disk.look().close(self.opened);
     }
 }

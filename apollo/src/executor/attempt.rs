@@ -51,6 +51,8 @@ pub(crate) struct Start {
     pub(crate) index: StepIndex,
     pub(crate) attempt: Attempt,
     pub(crate) info: AttemptInfo,
+    /// Whether another attempt may have left something half done.
+    pub(crate) follows: bool,
     /// What each dependency left, indexed like `depends_on`: where it is stored, and its digest.
     pub(crate) sources: Vec<(StepId, Option<Digest>)>,
 }
@@ -80,8 +82,7 @@ impl Setting {
             observer: self.observer.clone(),
             traces: Arc::clone(&traces),
         };
-        // Only an attempt before this one can have left something half done.
-        if retry_count > 0
+        if start.follows
             && let Err(failure) = self.store.discard_staging(run, step)
         {
             return Outcome::Broken(failure);
@@ -114,7 +115,7 @@ impl Setting {
 
     fn body(&self, start: &Start, context: &Context) -> Result<Output, StepError> {
         let runner = self.task.runner(start.index);
-        if let Some(cleanup) = runner.cleanup.filter(|_| start.info.retry_count > 0) {
+        if let Some(cleanup) = runner.cleanup.filter(|_| start.follows) {
             function::clean(cleanup, context)?;
         }
         let inputs = self.inputs(start)?;

@@ -122,7 +122,8 @@ impl Workspace for AttemptWorkspace {
     }
 
     fn marker(&self, key: &str) -> Result<Option<Marker>, StepError> {
-        let bytes = self.store.read_marker(&self.run, &self.step, key)?;
+        let bytes = self.store.read_marker(&self.run, &self.step, key);
+        let bytes = bytes.map_err(|failure| self.traces.failed(failure))?;
         bytes.map(|bytes| Ok(serde_json::from_slice(&bytes)?)).transpose()
     }
 

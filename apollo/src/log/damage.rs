@@ -37,8 +37,8 @@ pub struct Damage {
     pub records: u64,
     /// The last end of an epoch that these records tell of: SUCCESS or FAILED.
     pub task: Option<Status>,
-    /// The steps that these records tell of, sorted by id. Of a record that can't be read any more
-    /// nothing is known, so a step may have done more than is said here.
+    /// The steps that these records, or the log's snapshot, tell of, sorted by id. Of a record that
+    /// can't be read any more nothing is known, so a step may have done more than is said here.
     pub steps: Vec<LostStep>,
 }
 
@@ -129,17 +129,26 @@ impl<L> UnsealedLog<L> {
                 @ (ReadError::Io { .. } | ReadError::Locked { .. } | ReadError::Schema { .. }),
             ) => return Err(error),
         };
+        let path = self.path.clone();
+        let io = |source| ReadError::Io { path: path.clone(), source };
+        let remembered = self.remembered(state.records()).map_err(io)?;
         let mut lost = Lost { kept: &state, records: 0, task: None, steps: BTreeMap::new() };
         let good = state.records();
         let bytes = self.salvage(offset_bytes, &mut |record| {
             // A copy of a good record is no loss.
             if record.seq >= good {
-                lost.note(&record.event);
+                lost.note(record.seq, &record.event);
             }
         });
-        let bytes = bytes.map_err(|source| ReadError::Io { path: self.path.clone(), source })?;
+        let bytes = bytes.map_err(io)?;
+        if let Some((records, state)) = &remembered {
+            for step in state.steps().iter().chain(state.gone()) {
+                let attempt = step.attempts.checked_sub(1).filter(|_| step.skipped.is_none());
+                lost.note_state(records - 1, &step.id, step.status, attempt);
+            }
+        }
         let Lost { records, task, steps, kept: _ } = lost;
-        let steps = steps.into_values().collect();
+        let steps = steps.into_values().map(|(_seq, step)| step).collect();
         let damage = Damage { line, offset_bytes, reason, bytes, records, task, steps };
         Ok(Examined { state, finding: Finding::Damaged(damage) })
     }
@@ -203,11 +212,13 @@ struct Lost<'a> {
     kept: &'a RunState,
     records: u64,
     task: Option<Status>,
-    steps: BTreeMap<StepId, LostStep>,
+    /// What is lost of each step, and the `seq` of the record that says so: the lines need not stand
+    /// in their order.
+    steps: BTreeMap<StepId, (u64, LostStep)>,
 }
 
 impl Lost<'_> {
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, seq: u64, event: &Event) {
         self.records += 1;
         match event {
             Event::EpochOpened(_) => {}
@@ -215,24 +226,32 @@ impl Lost<'_> {
                 self.task = Some(event.status());
                 // It also tells of steps whose own records can't be read any more.
                 for (step, status) in closing.steps.iter().flatten() {
-                    let told = self.steps.get(step).map(|lost| lost.status);
-                    let known = told.unwrap_or_else(|| self.kept_status(step));
-                    if *status != known && *status != Status::Pending {
-                        self.put(step, *status, None);
-                    }
+                    self.note_state(seq, step, *status, None);
                 }
             }
             Event::AttemptStarted(attempt) | Event::AttemptEnded { attempt, .. } => {
-                self.put(&attempt.step, event.status(), Some(attempt.retry_count));
+                self.put(seq, &attempt.step, event.status(), Some(attempt.retry_count));
             }
-            Event::Skipped { step, .. } => self.put(step, event.status(), None),
+            Event::Skipped { step, .. } => self.put(seq, step, event.status(), None),
         }
     }
 
-    fn put(&mut self, step: &StepId, status: Status, retry_count: Option<u32>) {
+    /// Notes what a step had come to, where nothing says more of it.
+    fn note_state(&mut self, seq: u64, step: &StepId, status: Status, retry_count: Option<u32>) {
+        let told = self.steps.get(step).map(|(_seq, lost)| lost.status);
+        let known = told.unwrap_or_else(|| self.kept_status(step));
+        if status != known && status != Status::Pending {
+            self.put(seq, step, status, retry_count);
+        }
+    }
+
+    fn put(&mut self, seq: u64, step: &StepId, status: Status, retry_count: Option<u32>) {
+        if self.steps.get(step).is_some_and(|(last, _lost)| *last > seq) {
+            return;
+        }
         let kept = self.kept_status(step);
         let lost = LostStep { step: step.clone(), status, retry_count, kept };
-        self.steps.insert(step.clone(), lost);
+        self.steps.insert(step.clone(), (seq, lost));
     }
 
     fn kept_status(&self, step: &StepId) -> Status {

@@ -19,11 +19,12 @@ mod chain;
 mod snapshot;
 mod reader;
 mod damage;
+mod forgotten;
 mod writer;
 mod file;
 mod seal;
-mod snapshot_writer;
 mod repair;
+mod snapshot_writer;
 #[cfg(feature = "cli")]
 mod ends;
 
@@ -33,8 +34,9 @@ pub(crate) use damage::{Examined, Finding};
 pub(crate) use ends::Ends;
 pub use file::LogError;
 pub(crate) use file::LogFile;
+pub(crate) use forgotten::Forgotten;
 pub use reader::ReadError;
-#[cfg(any(feature = "cli", test))]
+#[cfg(any(feature = "cli", feature = "testing", test))]
 pub(crate) use reader::Tail;
 pub(crate) use reader::{Locked, Scan, UnsealedLog};
 pub(crate) use seal::SealedTail;

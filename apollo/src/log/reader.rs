@@ -8,6 +8,7 @@
 //! corruption, and refused. So is a log that lacks a record that its snapshot stands for.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ use crate::replay::RunState;
 
 /// What every line begins with.
 const LINE_START: &[u8] = b"{\"timestamp\":\"";
+
+/// The longest name that a file system takes.
+const NAME_BYTES_MAX: usize = 255;
 
 /// A log that may only be read.
 #[derive(Debug)]
@@ -252,18 +256,32 @@ impl<L> UnsealedLog<L> {
     /// Whether the records that a chain begins and ends with are where it says.
     fn holds(&mut self, chain: &Chain) -> Result<bool, ReadError> {
         let Some(last) = chain.last_offset_bytes() else { return Ok(false) };
-        let mut end_of = |offset_bytes, seq, crc| -> io::Result<Option<u64>> {
-            let mut lines = Lines::at(&mut *self.file, offset_bytes)?;
-            let Next::Line(len) = lines.look()? else { return Ok(None) };
-            let found = Envelope::decode(lines.bytes().get(..len).unwrap_or_default());
-            let is_it = found.is_ok_and(|(found, its)| (found.seq, its) == (seq, crc));
-            Ok(is_it.then_some(offset_bytes + len as u64 + 1))
-        };
         let mut holds = || -> io::Result<bool> {
-            Ok(end_of(0, 0, chain.first)?.is_some()
-                && end_of(last, chain.records - 1, chain.prev)? == Some(chain.end_bytes))
+            Ok(self.end_of(0, 0, chain.first)?.is_some()
+                && self.end_of(last, chain.records - 1, chain.prev)? == Some(chain.end_bytes))
         };
         holds().map_err(|source| ReadError::Io { path: self.path.clone(), source })
+    }
+
+    /// Where a record ends, if it is at this offset.
+    fn end_of(&mut self, offset_bytes: u64, seq: u64, crc: Crc) -> io::Result<Option<u64>> {
+        let mut lines = Lines::at(&mut *self.file, offset_bytes)?;
+        let Next::Line(len) = lines.look()? else { return Ok(None) };
+        let found = Envelope::decode(lines.bytes().get(..len).unwrap_or_default());
+        let is_it = found.is_ok_and(|(found, its)| (found.seq, its) == (seq, crc));
+        Ok(is_it.then_some(offset_bytes + len as u64 + 1))
+    }
+
+    /// What the snapshot says that the log added up to, and to how many records, where that is more
+    /// than are left of it.
+    ///
+    /// # Errors
+    /// What the disk says of the log.
+    pub(super) fn remembered(&mut self, left: u64) -> io::Result<Option<(u64, RunState)>> {
+        let Some(Snapshot { chain, state }) = self.snapshot() else { return Ok(None) };
+        let is_own = left == 0 || self.end_of(0, 0, chain.first)?.is_some();
+        let state = state.filter(|_| is_own && chain.records > left);
+        Ok(state.map(|state| (chain.records, state)))
     }
 
     /// Reads what the log has behind a chain that it holds. What its snapshot stands for has to be
@@ -400,8 +418,10 @@ impl Chain {
 
 /// Reads a file that belongs to a line of the log at `path`.
 pub(super) fn read_spill(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<Vec<u8>> {
-    // The name is a text in a file: it may not lead anywhere else.
-    if name.contains('/') {
+    // The name is a text in a file: it may lead nowhere else, and what names no file names none
+    // that is there.
+    let is_name = Path::new(name).file_name() == Some(OsStr::new(name));
+    if !is_name || name.contains('\0') || name.len() > NAME_BYTES_MAX {
         return Err(io::ErrorKind::NotFound.into());
     }
     read_all(disk, &path.with_file_name(name))

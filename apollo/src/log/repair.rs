@@ -5,15 +5,18 @@
 //!
 //! **Invariant:** at every moment the log's name holds the whole damaged log or the whole repaired
 //! one, and nothing of the damaged one is ever thrown away. Repairing again, after any crash, ends
-//! with the same bytes under the same names.
+//! with the same bytes under the same names. Where nothing but the snapshot told of the damage, a
+//! repair that dies when it has moved that away leaves what looks like a torn tail, or a shorter
+//! log: the next run then goes on from the same records by itself.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::beside::{copy_beside, each_chunk, keep};
 use super::file::{LogError, free_bytes};
 use super::reader::{Locked, UnsealedLog};
+use super::snapshot::Snapshot;
 use crate::disk::AtomicFile;
 
 impl UnsealedLog<Locked> {
@@ -59,7 +62,7 @@ impl UnsealedLog<Locked> {
         let kept = self.keep_whole()?;
         // A snapshot stands for records that the repaired log may lack. Until now it may have been
         // all that told that they were there, so it goes last, and to where the old log is.
-        match disk.rename(&beside(&path, "snapshot"), &beside(&kept, "snapshot")) {
+        match disk.rename(&Snapshot::path(&path), &Snapshot::path(&kept)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             moved => {
                 moved?;
@@ -75,7 +78,8 @@ impl UnsealedLog<Locked> {
     fn keep_whole(&mut self) -> io::Result<PathBuf> {
         let (disk, path) = (&*self.disk, &*self.path);
         let range_bytes = 0..self.file.stat()?.0.len;
-        let names = (0_u64..).map(|n| beside(path, &format!("corrupt-{n}")));
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let names = (0_u64..).map(|n| path.with_file_name(format!("{name}.corrupt-{n}")));
         keep(disk, &mut *self.file, range_bytes.clone(), names, &mut |log, to| match disk
             .hard_link(path, to)
         {
@@ -85,12 +89,4 @@ impl UnsealedLog<Locked> {
             linked => linked,
         })
     }
-}
-
-/// The name of a file that belongs to another one.
-fn beside(path: &Path, what: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(what);
-    path.with_file_name(name)
 }

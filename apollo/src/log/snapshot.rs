@@ -156,7 +156,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`SnapshotError::TooLong`].
-    pub(super) fn encode(&self, log: &str) -> Result<Vec<u8>, SnapshotError> {
+    pub(in crate::log) fn encode(&self, log: &str) -> Result<Vec<u8>, SnapshotError> {
         let (chain, state) = (&self.chain, &self.state);
         let wire = Wire { snapshot: FORM, apollo: APOLLO, log, chain, state };
         let mut bytes =
@@ -174,7 +174,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`SnapshotError`] with what is wrong; the crc is judged before anything else.
-    pub(super) fn decode(bytes: &[u8], log: &str) -> Result<Self, SnapshotError> {
+    pub(in crate::log) fn decode(bytes: &[u8], log: &str) -> Result<Self, SnapshotError> {
         let body = bytes.len().checked_sub(end_of(b"").len());
         let (body, end) =
             body.and_then(|body| bytes.split_at_checked(body)).ok_or(SnapshotError::Crc)?;

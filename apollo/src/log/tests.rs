@@ -6,6 +6,7 @@ mod commit;
 mod corrupt;
 mod crash;
 mod repair;
+mod snapshot;
 mod torn;
 
 use std::fs;

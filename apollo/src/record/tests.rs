@@ -117,14 +117,79 @@ fn a_start_is_written_in_the_documented_order() {
 }
 
 #[test]
-fn every_changed_byte_is_noticed() {
-    let line = record(failed("e", None)).encode("x.jsonl").unwrap().bytes;
-    let line = line.strip_suffix(b"\n").unwrap();
-    for at in 0..line.len() {
-        let mut bad = line.to_vec();
-        bad[at] ^= 0x20;
-        assert!(Record::decode(&bad, &no_spill).is_err(), "byte {at}");
-        assert!(Record::decode(&line[..at], &no_spill).is_err(), "cut at {at}");
+fn every_flipped_bit_is_noticed() {
+    for event in events().into_iter().skip(1).step_by(2) {
+        let line = record(event).encode("x.jsonl").unwrap().bytes;
+        let line = line.strip_suffix(b"\n").unwrap();
+        for at in 0..line.len() {
+            for bit in 0..8 {
+                let mut bad = line.to_vec();
+                bad[at] ^= 1 << bit;
+                assert!(Record::decode(&bad, &no_spill).is_err(), "bit {bit} of byte {at}");
+            }
+            assert!(Record::decode(&line[..at], &no_spill).is_err(), "cut at {at}");
+        }
+    }
+}
+
+/// A line with these bytes in front of its crc, and the right crc.
+fn signed(body: &[u8]) -> Vec<u8> {
+    [body, format!(",\"crc\":\"{}\"}}", Crc::of(body)).as_bytes()].concat()
+}
+
+/// Reads a line in both ways, and tells whether it was a plain one.
+fn check_both_ways(body: &[u8]) -> bool {
+    let line = signed(body);
+    let told = |decoded: Result<_, RecordError>| decoded.map_err(|error| error.to_string());
+    let as_json = told(Record::decode_as_json(&line, &no_spill));
+    let shown = String::from_utf8_lossy(&line);
+    assert_eq!(told(Record::decode(&line, &no_spill)), as_json, "{shown}");
+    let Some(record) = plain::read(body) else { return false };
+    assert_eq!(
+        record.encode("x.jsonl").unwrap().bytes.strip_suffix(b"\n"),
+        Some(&*line),
+        "{shown}"
+    );
+    true
+}
+
+#[test]
+fn a_plain_line_is_read_like_any_other_and_is_what_would_be_written() {
+    let mut plain = 0;
+    for event in events().into_iter().skip(1) {
+        let line = record(event).encode("x.jsonl").unwrap().bytes;
+        let body = &line[..line.len() - ",\"crc\":\"00000000\"}\n".len()];
+        plain += usize::from(check_both_ways(body));
+        for at in 0..body.len() {
+            let (before, after) = (&body[..at], &body[at + 1..]);
+            for byte in *b"\"\\09aZ-,{} \0\xe4" {
+                check_both_ways(&[before, &[byte], after].concat());
+            }
+            check_both_ways(&[before, after].concat());
+            check_both_ways(&[before, b"0", &body[at..]].concat());
+        }
+    }
+    assert_eq!(plain, 5, "starts and ends of attempts, all but the one with an escape");
+}
+
+#[test]
+fn a_number_that_does_not_fit_is_refused() {
+    let text =
+        String::from_utf8(record(Event::AttemptStarted(attempt())).encode("x").unwrap().bytes);
+    let text = text.unwrap();
+    let (body, _crc) = text.split_once(",\"crc\"").unwrap();
+    for (key, most) in [("retry_count", "4294967295"), ("seq", "18446744073709551615")] {
+        let (before, after) = body.split_once(&format!("\"{key}\":")).unwrap();
+        let (_number, after) = after.split_once(',').unwrap();
+        for (number, is_plain) in [
+            (most.to_owned(), true),
+            (format!("{most}0"), false),
+            (format!("0{most}"), false),
+            ("-0".to_owned(), false),
+        ] {
+            let body = format!("{before}\"{key}\":{number},{after}");
+            assert_eq!(check_both_ways(body.as_bytes()), is_plain, "{body}");
+        }
     }
 }
 

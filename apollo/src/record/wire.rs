@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{
     ArtifactEntry, Attempt, Closing, Crc, End, Event, FailReason, Header, LINE_BYTES_MAX, Line,
-    Record, RecordError, SCHEMA, Spill,
+    Record, RecordError, SCHEMA, Spill, plain,
 };
 use crate::digest::Digest;
 use crate::id::StepId;
@@ -109,7 +109,7 @@ impl Envelope {
     /// # Errors
     /// [`RecordError`] with what is wrong; the crc is judged before anything else.
     pub(crate) fn decode(line: &[u8]) -> Result<(Self, Crc), RecordError> {
-        let crc = checked_crc(line)?;
+        let (_body, crc) = checked(line)?;
         Ok((parse(line)?, crc))
     }
 }
@@ -153,18 +153,31 @@ impl Record {
     /// # Errors
     /// [`RecordError`] with what is wrong; the crc is judged before anything else.
     pub fn decode(line: &[u8], load: LoadSpill<'_>) -> Result<(Self, Crc), RecordError> {
-        let crc = checked_crc(line)?;
+        let (body, crc) = checked(line)?;
+        let record = plain::read(body).map_or_else(|| Self::from_json(line, load), Ok)?;
+        Ok((record, crc))
+    }
+
+    /// Reads a line as JSON, even a plain one: what [`Self::decode`] has to agree with.
+    ///
+    /// # Errors
+    /// As [`Self::decode`].
+    #[cfg(any(test, feature = "testing"))]
+    pub fn decode_as_json(line: &[u8], load: LoadSpill<'_>) -> Result<(Self, Crc), RecordError> {
+        let (_body, crc) = checked(line)?;
+        Ok((Self::from_json(line, load)?, crc))
+    }
+
+    fn from_json(line: &[u8], load: LoadSpill<'_>) -> Result<Self, RecordError> {
         let wire: Wire<'_> = parse(line)?;
-        let prev = Crc::parse(&wire.prev).ok_or_else(|| meaning("prev is no crc"))?;
-        let record = Self {
+        Ok(Self {
             timestamp: wire.timestamp,
             seq: wire.seq,
             epoch: wire.epoch,
             durable: wire.durable,
-            prev,
+            prev: Crc::parse(&wire.prev).ok_or_else(|| meaning("prev is no crc"))?,
             event: to_event(wire, load)?,
-        };
-        Ok((record, crc))
+        })
     }
 
     fn to_wire(&self) -> Result<Wire<'_>, RecordError> {
@@ -338,8 +351,8 @@ fn finish(wire: &Wire<'_>) -> Result<Vec<u8>, RecordError> {
     Ok(bytes)
 }
 
-/// The checksum of a line whose text says the same one.
-fn checked_crc(line: &[u8]) -> Result<Crc, RecordError> {
+/// A line up to its crc, and the crc, which is that of these bytes.
+fn checked(line: &[u8]) -> Result<(&[u8], Crc), RecordError> {
     if line.len() > LINE_BYTES_MAX {
         return Err(RecordError::TooLong { bytes: line.len() });
     }
@@ -349,11 +362,11 @@ fn checked_crc(line: &[u8]) -> Result<Crc, RecordError> {
         .and_then(|(rest, stored)| Some((rest.strip_suffix(CRC_KEY)?, stored)))
         .ok_or(RecordError::NoCrc)?;
     let computed = Crc::of(body);
-    if stored != computed.to_string().as_bytes() {
+    if str::from_utf8(stored).ok().and_then(Crc::parse) != Some(computed) {
         let stored = String::from_utf8_lossy(stored).escape_debug().to_string();
         return Err(RecordError::Crc { stored, computed });
     }
-    Ok(computed)
+    Ok((body, computed))
 }
 
 /// Makes a `detail` fit into `room` bytes: its largest members go to files.

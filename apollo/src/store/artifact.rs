@@ -61,7 +61,7 @@ impl Store {
         step: &StepId,
         name: &str,
     ) -> Result<PathBuf, StoreError> {
-        check_name(name)?;
+        check_artifact_name(name)?;
         Ok(self.work_dir(run).join(step.as_str()).join(name))
     }
 
@@ -93,7 +93,7 @@ impl Store {
         retry_count: u32,
         name: &str,
     ) -> Result<Staged, StoreError> {
-        check_name(name)?;
+        check_artifact_name(name)?;
         let path = self.make_staging_dir(run, step, retry_count)?.join(name);
         let mut file = self.disk().open(&path, Open::CreateNew);
         if file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
@@ -240,7 +240,8 @@ impl io::Write for Staged {
     }
 }
 
-fn check_name(name: &str) -> Result<(), NameError> {
+/// Checks what a step calls an artifact.
+pub(crate) fn check_artifact_name(name: &str) -> Result<(), NameError> {
     let rule = "use 1 to 100 of A-Z a-z 0-9 _ . -, starting with a letter, a digit or _";
     // The alphabet is that of a step id.
     StepId::parse(name).map(drop).map_err(|error| NameError {

@@ -2,7 +2,7 @@
 //!
 //! It is not the effect itself, nor the decision what an old marker means: that is `context`.
 //!
-//! **Invariant:** a marker that was written, or removed, is so after a power cut, too.
+//! **Invariant:** a marker that was written, read or removed is so after a power cut, too.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,12 @@ impl Store {
     /// The marker that a step left for a key.
     ///
     /// # Errors
-    /// [`StoreError::Read`] when it is there but can't be read.
+    /// [`StoreError::Read`] when it is there but can't be read, [`StoreError::Write`] when it can't
+    /// be made durable.
+    ///
+    /// # Durability
+    /// When it returns a marker, that survives a power cut: whoever wrote it may have died before
+    /// its name was synced, and what is decided by it must not be forgotten.
     pub(crate) fn read_marker(
         &self,
         run: &RunId,
@@ -25,7 +30,12 @@ impl Store {
     ) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.marker_path(run, step, key);
         match read_all(&**self.disk(), &path) {
-            Ok(bytes) => Ok(Some(bytes)),
+            Ok(bytes) => {
+                let dir = self.markers_dir(run);
+                let synced = self.disk().sync_dir(&dir);
+                synced.map_err(|source| self.write_error(&dir, source))?;
+                Ok(Some(bytes))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(StoreError::Read { path, source }),
         }

@@ -16,6 +16,8 @@ mod output;
 mod run;
 
 pub(crate) use artifact::Staged;
+#[cfg(feature = "testing")]
+pub(crate) use artifact::check_artifact_name;
 pub(crate) use directory::Store;
 pub use directory::StoreError;
 pub use lock::{Holder, LockError};

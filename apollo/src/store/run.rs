@@ -87,6 +87,18 @@ impl Store {
         self.logs_dir().join(format!("{run}{LOG_SUFFIX}"))
     }
 
+    /// The damaged logs of a run that repairs kept beside the good one.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`] when the directory can't be read.
+    pub(crate) fn damaged_logs(&self, run: &RunId) -> Result<Vec<PathBuf>, StoreError> {
+        let front = format!("{run}{LOG_SUFFIX}.corrupt-");
+        let is_number = |text: &str| text.parse::<u64>().is_ok();
+        let mut names = self.names("logs")?;
+        names.retain(|name| name.strip_prefix(&front).is_some_and(is_number));
+        Ok(names.into_iter().map(|name| self.logs_dir().join(name)).collect())
+    }
+
     fn names(&self, dir: &str) -> Result<Vec<String>, StoreError> {
         let path = self.root().join(dir);
         match self.disk().list(&path) {

@@ -170,14 +170,13 @@ fn apply(image: &mut Vec<u8>, change: &Change) {
 
 /// Writes at an offset; what is between the end and there becomes NULs.
 fn write(image: &mut Vec<u8>, at: usize, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
+    if !bytes.is_empty() && image.len() < at {
+        image.resize(at, 0);
     }
-    let end = at + bytes.len();
-    if image.len() < end {
-        image.resize(end, 0);
+    let inside = image.len().saturating_sub(at).min(bytes.len());
+    let (over, after) = bytes.split_at(inside);
+    if let Some(to) = image.get_mut(at..at + inside) {
+        to.copy_from_slice(over);
     }
-    if let Some(to) = image.get_mut(at..end) {
-        to.copy_from_slice(bytes);
-    }
+    image.extend_from_slice(after);
 }

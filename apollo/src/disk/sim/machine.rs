@@ -4,13 +4,14 @@
 //!
 //! **Invariant:** the same calls in the same order from the same seed leave the same bytes.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
 use super::chance::Chance;
-use super::content::Content;
+use super::inode::{Inode, Lock};
 use super::names::{Ino, Names};
 use crate::disk::{Metadata, Open};
 
@@ -25,37 +26,15 @@ const FREE_BYTES: u64 = 1 << 40;
 pub(super) struct Machine {
     pub(super) names: Names,
     /// Indexed by [`Ino`]; what is a directory has an empty one.
-    files: Vec<File>,
+    inodes: Vec<Inode>,
     /// What files can take in all, and what they have taken.
     capacity_bytes: u64,
     used_bytes: u64,
     chance: Chance,
-    /// The number of the next handle.
-    next_handle: u64,
-}
-
-/// A file: its bytes, the room that it has, and who has it open.
-#[derive(Debug, Default)]
-struct File {
-    content: Content,
-    /// Its length, or up to where room is reserved.
-    taken_bytes: u64,
-    handles: Vec<Handle>,
-}
-
-/// One opening of a file.
-#[derive(Debug)]
-struct Handle {
-    number: u64,
-    process: u64,
-    lock: Lock,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lock {
-    None,
-    Shared,
-    Exclusive,
+    /// The number of the next process or opening.
+    next: u64,
+    /// Whether its power was cut.
+    off: bool,
 }
 
 /// What an opening is known by.
@@ -78,12 +57,23 @@ impl Machine {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             names: Names::default(),
-            files: vec![File::default()],
+            inodes: vec![Inode::default()],
             capacity_bytes: FREE_BYTES,
             used_bytes: 0,
             chance: Chance::new(seed),
-            next_handle: 0,
+            next: 0,
+            off: false,
         }
+    }
+
+    pub(super) fn is_off(&self) -> bool {
+        self.off
+    }
+
+    /// A number that no process and no opening has.
+    pub(super) fn next(&mut self) -> u64 {
+        self.next += 1;
+        self.next
     }
 
     pub(super) fn free_bytes(&self) -> u64 {
@@ -110,22 +100,22 @@ impl Machine {
                 ino
             }
         };
-        let number = self.next_handle;
-        self.next_handle += 1;
-        self.file_mut(ino).handles.push(Handle { number, process, lock: Lock::None });
+        let number = self.next();
+        self.inode_mut(ino).open(number, process);
         Ok(Opened { ino, number })
     }
 
     pub(super) fn close(&mut self, opened: Opened) {
-        self.file_mut(opened.ino).handles.retain(|handle| handle.number != opened.number);
+        self.inode_mut(opened.ino).close(opened.number);
         self.release(opened.ino);
     }
 
     /// Closes all that a process had open.
     pub(super) fn end(&mut self, process: u64) {
-        for ino in (0..self.files.len()).map(Ino) {
-            self.file_mut(ino).handles.retain(|handle| handle.process != process);
-            self.release(ino);
+        for ino in (0..self.inodes.len()).map(Ino) {
+            if self.inode_mut(ino).end(process) {
+                self.release(ino);
+            }
         }
     }
 
@@ -211,7 +201,7 @@ impl Machine {
         Metadata {
             is_dir,
             is_symlink: false,
-            len: self.file(ino).content.live().len() as u64,
+            len: self.inode(ino).content.live().len() as u64,
             id: (1, ino.0 as u64),
             mode: if is_dir { 0o700 } else { 0o600 },
             uid: USER,
@@ -220,12 +210,12 @@ impl Machine {
 
     /// Writes at an offset, or at the end, as much as finds room.
     pub(super) fn write(&mut self, ino: Ino, at: Option<u64>, bytes: &[u8]) -> io::Result<()> {
-        let at = at.unwrap_or(self.file(ino).content.live().len() as u64);
-        let room = (self.file(ino).taken_bytes + self.free_bytes()).saturating_sub(at);
+        let at = at.unwrap_or(self.inode(ino).content.live().len() as u64);
+        let room = (self.inode(ino).taken_bytes + self.free_bytes()).saturating_sub(at);
         let fits = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let written = bytes.get(..fits).unwrap_or_default();
         self.take(ino, at + written.len() as u64);
-        self.file_mut(ino).content.write(index(at), written);
+        self.inode_mut(ino).content.write(index(at), written);
         if fits < bytes.len() { Err(Errno::NOSPC.into()) } else { Ok(()) }
     }
 
@@ -239,23 +229,23 @@ impl Machine {
     }
 
     pub(super) fn sync(&mut self, ino: Ino) {
-        self.file_mut(ino).content.sync();
+        self.inode_mut(ino).content.sync();
     }
 
     pub(super) fn fail_sync(&mut self, ino: Ino) {
-        let Self { files, chance, .. } = self;
-        if let Some(file) = files.get_mut(ino.0) {
+        let Self { inodes, chance, .. } = self;
+        if let Some(file) = inodes.get_mut(ino.0) {
             file.content.fail_sync(chance);
         }
     }
 
     pub(super) fn set_len(&mut self, ino: Ino, len_bytes: u64) -> io::Result<()> {
-        let taken = self.file(ino).taken_bytes;
+        let taken = self.inode(ino).taken_bytes;
         if len_bytes.saturating_sub(taken) > self.free_bytes() {
             return Err(Errno::NOSPC.into());
         }
         self.used_bytes = self.used_bytes - taken + len_bytes;
-        let file = self.file_mut(ino);
+        let file = self.inode_mut(ino);
         file.taken_bytes = len_bytes;
         file.content.set_len(index(len_bytes));
         Ok(())
@@ -263,45 +253,33 @@ impl Machine {
 
     pub(super) fn reserve(&mut self, ino: Ino, at: u64, len_bytes: u64) -> io::Result<()> {
         let end_bytes = at.saturating_add(len_bytes);
-        if end_bytes.saturating_sub(self.file(ino).taken_bytes) > self.free_bytes() {
+        if end_bytes.saturating_sub(self.inode(ino).taken_bytes) > self.free_bytes() {
             return Err(Errno::NOSPC.into());
         }
         self.take(ino, end_bytes);
         Ok(())
     }
 
-    pub(super) fn lock(&mut self, opened: Opened, exclusive: bool) -> bool {
-        let handles = &mut self.file_mut(opened.ino).handles;
-        let wanted = if exclusive { Lock::Exclusive } else { Lock::Shared };
-        let excludes = |held: Lock| match held {
-            Lock::None => false,
-            Lock::Shared => exclusive,
-            Lock::Exclusive => true,
-        };
-        let taken = |handle: &Handle| handle.number != opened.number && excludes(handle.lock);
-        if handles.iter().any(taken) {
-            return false;
-        }
-        let mine = handles.iter_mut().filter(|handle| handle.number == opened.number);
-        mine.for_each(|handle| handle.lock = wanted);
-        true
+    pub(super) fn lock(&mut self, opened: Opened, wanted: Lock) -> bool {
+        self.inode_mut(opened.ino).lock(opened.number, wanted)
     }
 
     /// Changes bits of one byte; tells whether it is there.
     pub(super) fn rot(&mut self, ino: Ino, at: u64, mask: u8) -> bool {
-        self.file_mut(ino).content.rot(index(at), mask)
+        self.inode_mut(ino).content.rot(index(at), mask)
     }
 
     pub(super) fn live(&self, ino: Ino) -> &[u8] {
-        self.file(ino).content.live()
+        self.inode(ino).content.live()
     }
 
     pub(super) fn platter(&self, ino: Ino) -> &[u8] {
-        self.file(ino).content.platter()
+        self.inode(ino).content.platter()
     }
 
     /// The machine after a power cut. Asked again, it may be another one.
     pub(super) fn cut(&mut self) -> Self {
+        self.off = true;
         let chance = &mut self.chance;
         let cut = match chance.below(8) {
             0 => Cut::Nothing,
@@ -313,11 +291,12 @@ impl Machine {
             Cut::Everything => self.names.kept(),
             Cut::Some => self.names.cut(chance),
         };
-        let mut files = Vec::with_capacity(self.files.len());
-        files.resize_with(self.files.len(), File::default);
+        let mut inodes = Vec::new();
+        inodes.resize_with(self.inodes.len(), Inode::default);
         let mut used_bytes = 0;
-        for (_path, ino) in names.files() {
-            let (Some(old), Some(new)) = (self.files.get(ino.0), files.get_mut(ino.0)) else {
+        let found: BTreeSet<_> = names.files().into_iter().map(|(_path, ino)| ino.0).collect();
+        for ino in found {
+            let (Some(old), Some(new)) = (self.inodes.get(ino), inodes.get_mut(ino)) else {
                 continue;
             };
             new.content = match cut {
@@ -326,13 +305,12 @@ impl Machine {
                 Cut::Some => old.content.cut(chance),
             };
             // Room that was reserved and not released may stay with the file.
-            let len_bytes = new.content.live().len() as u64;
             let kept_bytes = if chance.one_in(2) { old.taken_bytes } else { 0 };
-            used_bytes += len_bytes.max(kept_bytes) - new.taken_bytes;
-            new.taken_bytes = len_bytes.max(kept_bytes);
+            new.taken_bytes = kept_bytes.max(new.content.live().len() as u64);
+            used_bytes += new.taken_bytes;
         }
         let (capacity_bytes, chance) = (self.capacity_bytes, Chance::new(chance.next()));
-        Self { names, files, capacity_bytes, used_bytes, chance, next_handle: 0 }
+        Self { names, inodes, capacity_bytes, used_bytes, chance, next: 0, off: false }
     }
 
     /// The number of a directory.
@@ -342,13 +320,13 @@ impl Machine {
     }
 
     fn next_ino(&mut self) -> Ino {
-        self.files.push(File::default());
-        Ino(self.files.len() - 1)
+        self.inodes.push(Inode::default());
+        Ino(self.inodes.len() - 1)
     }
 
     /// Gives a file room up to an offset.
     fn take(&mut self, ino: Ino, end_bytes: u64) {
-        let file = self.file_mut(ino);
+        let file = self.inode_mut(ino);
         let more = end_bytes.saturating_sub(file.taken_bytes);
         file.taken_bytes += more;
         self.used_bytes += more;
@@ -356,19 +334,19 @@ impl Machine {
 
     /// Gives back the room of a file that has no name and is not open.
     fn release(&mut self, ino: Ino) {
-        if self.file(ino).handles.is_empty() && self.names.count(ino) == 0 {
-            self.used_bytes -= std::mem::take(&mut self.file_mut(ino).taken_bytes);
+        if !self.inode(ino).is_open() && self.names.count(ino) == 0 {
+            self.used_bytes -= std::mem::take(&mut self.inode_mut(ino).taken_bytes);
         }
     }
 
     #[expect(clippy::indexing_slicing, reason = "a number is given together with its file")]
-    fn file(&self, ino: Ino) -> &File {
-        &self.files[ino.0]
+    fn inode(&self, ino: Ino) -> &Inode {
+        &self.inodes[ino.0]
     }
 
     #[expect(clippy::indexing_slicing, reason = "a number is given together with its file")]
-    fn file_mut(&mut self, ino: Ino) -> &mut File {
-        &mut self.files[ino.0]
+    fn inode_mut(&mut self, ino: Ino) -> &mut Inode {
+        &mut self.inodes[ino.0]
     }
 
     /// The path of every file, and its bytes.

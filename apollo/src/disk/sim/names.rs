@@ -203,11 +203,11 @@ impl Names {
                     return Err(io::ErrorKind::InvalidInput.into());
                 }
             };
-            if !self.is_dir(at) {
-                return Err(io::ErrorKind::NotADirectory.into());
-            }
-            let found = tree.get(&at).and_then(|names| names.get(name));
-            at = *found.ok_or(io::ErrorKind::NotFound)?;
+            at = match tree.get(&at).and_then(|names| names.get(name)) {
+                Some(found) => *found,
+                None if self.is_dir(at) => return Err(io::ErrorKind::NotFound.into()),
+                None => return Err(io::ErrorKind::NotADirectory.into()),
+            };
         }
         Ok(at)
     }

@@ -1,9 +1,10 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustix::io::Errno;
 
+use super::chance::Chance;
 use super::*;
-use crate::disk::{create_dirs, read_all, write_atomic};
+use crate::disk::{CrashDisk, create_dirs, read_all, write_atomic};
 
 const PATH: &str = "/dir/x";
 
@@ -231,6 +232,39 @@ fn a_kill_keeps_what_was_written_and_ends_what_was_open() {
 }
 
 #[test]
+fn a_power_cut_ends_every_process_and_a_kill_one() {
+    let (disk, mut file) = begin(0);
+    let other = disk.process();
+    let next = disk.kill();
+    assert!(file.sync().is_err() && other.sync_dir(dir()).is_ok());
+    let left = next.cut_power();
+    assert!(other.sync_dir(dir()).is_err() && next.sync_dir(dir()).is_err());
+    left.sync_dir(dir()).unwrap();
+}
+
+#[test]
+fn a_sync_of_a_directory_that_failed_can_be_done_later() {
+    let (disk, _file) = begin(0);
+    disk.rename(path(), Path::new("/dir/y")).unwrap();
+    disk.fault(disk.operations() + 1, Fault::Fail(Errno::IO));
+    assert!(disk.sync_dir(dir()).is_err());
+    assert_eq!((disk.durable("/dir/x"), disk.durable("/dir/y")), (text(""), None));
+    disk.sync_dir(dir()).unwrap();
+    assert_eq!((disk.durable("/dir/x"), disk.durable("/dir/y")), (None, text("")));
+}
+
+#[test]
+fn a_move_is_durable_with_the_directory_that_it_leads_to() {
+    let (disk, _file) = begin(0);
+    create_dirs(&disk, Path::new("/other")).unwrap();
+    disk.rename(path(), Path::new("/other/x")).unwrap();
+    disk.sync_dir(dir()).unwrap();
+    assert_eq!((disk.durable("/dir/x"), disk.durable("/other/x")), (text(""), None));
+    disk.sync_dir(Path::new("/other")).unwrap();
+    assert_eq!((disk.durable("/dir/x"), disk.durable("/other/x")), (None, text("")));
+}
+
+#[test]
 fn a_lock_excludes_other_openings_and_another_file_of_the_name_has_its_own() {
     let (disk, mut file) = begin(0);
     let other = disk.process();
@@ -279,6 +313,33 @@ fn a_full_disk_takes_what_fits_and_what_was_reserved() {
 }
 
 #[test]
+fn it_counts_what_a_crash_disk_counts() {
+    let disk = SimDisk::new(0);
+    let crash = CrashDisk::new(Arc::new(disk.clone()), 0, Fault::Kill);
+    let at = Path::new;
+    create_dirs(&crash, at("/a/b")).unwrap();
+    for how in [Open::Create, Open::Create, Open::Write, Open::Read] {
+        drop(crash.open(at("/a/b/x"), how).unwrap());
+    }
+    assert!(crash.open(at("/a/b/x"), Open::CreateNew).is_err());
+    assert!(crash.open(at("/a/b/none"), Open::Write).is_err());
+    write_atomic(&crash, at("/a/b/x"), b"abc").unwrap();
+    crash.hard_link(at("/a/b/x"), at("/a/b/y")).unwrap();
+    crash.remove_file(at("/a/b/x")).unwrap();
+    assert!(crash.remove_file(at("/a/b/x")).is_err());
+    let mut file = crash.open(at("/a/b/y"), Open::Write).unwrap();
+    file.write_at(1, b"B").unwrap();
+    file.reserve(3, 10).unwrap();
+    file.set_len(3).unwrap();
+    assert_eq!(file.read_at(0, &mut [0; 9]).unwrap(), 3);
+    assert!(file.try_lock().unwrap() && file.stat().is_ok());
+    crash.remove_dir_all(at("/a")).unwrap();
+    assert!(crash.list(at("/a")).is_err() && crash.metadata(at("/")).is_ok());
+    assert_eq!((crash.operations(), crash.syncs()), (disk.operations(), disk.syncs()));
+    assert_eq!((disk.operations(), disk.syncs()), (19, 5));
+}
+
+#[test]
 fn faults_are_counted_and_met_as_on_a_crash_disk() {
     let (disk, mut file) = begin(0);
     let now = disk.operations();
@@ -296,6 +357,18 @@ fn faults_are_counted_and_met_as_on_a_crash_disk() {
     assert_eq!(disk.read(path()), text("ABcghi"));
     assert!(disk.metadata(path()).is_err() && file.sync().is_err(), "the process is dead");
     assert_eq!(disk.operations(), now + 4, "the dead do nothing");
+}
+
+#[test]
+fn a_disk_that_can_only_be_read_stays_so() {
+    let (disk, mut file) = begin(0);
+    disk.fault(disk.operations() + 2, Fault::FailFrom(Errno::ROFS));
+    file.append(b"abc").unwrap();
+    for _ in 0..2 {
+        assert_eq!(file.append(b"def").unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
+        assert!(disk.sync_dir(dir()).is_err());
+    }
+    assert_eq!(read_all(&disk, path()).unwrap(), b"abc");
 }
 
 #[test]
@@ -325,4 +398,71 @@ fn one_seed_is_one_end() {
     let all: BTreeSet<_> = (0..50).map(run).collect();
     assert!(all.len() > 40, "other seeds are other ends: {}", all.len());
     assert!(all.iter().any(|(left, again)| left.len() != again.len()), "a cut can be asked again");
+}
+
+/// Does something to one of a few files, whatever comes of it.
+fn act(disk: &SimDisk, chance: &mut Chance) -> io::Result<()> {
+    let mut path = || PathBuf::from(format!("/{}/{}", chance.below(2), chance.below(3)));
+    let (path, other) = (path(), path());
+    let bytes = b"abc".repeat(chance.below(10));
+    let at = chance.below(40) as u64;
+    let mut file = disk.open(&path, Open::Create)?;
+    match chance.below(8) {
+        0 => file.append(&bytes),
+        1 => file.write_at(at, &bytes),
+        2 => file.set_len(at),
+        3 => file.reserve(at, 30),
+        4 => file.sync(),
+        5 => disk.rename(&path, &other),
+        6 => disk.hard_link(&path, &other),
+        _ => disk.remove_file(&path),
+    }
+}
+
+/// Begins two directories on a small disk, and does something there.
+fn acted(seed: u64) -> SimDisk {
+    let (disk, mut chance) = (SimDisk::new(seed), Chance::new(seed));
+    disk.room(10_000);
+    for dir in ["/0", "/1"] {
+        create_dirs(&disk, Path::new(dir)).unwrap();
+    }
+    for _ in 0..chance.below(60) {
+        drop(act(&disk, &mut chance));
+    }
+    disk
+}
+
+#[test]
+fn what_a_cut_leaves_is_settled() {
+    for seed in 0..300 {
+        let disk = acted(seed).cut_power();
+        let files = disk.files();
+        for (path, bytes) in &files {
+            assert_eq!(disk.durable(path).as_ref(), Some(bytes), "seed {seed}");
+        }
+        assert_eq!(disk.cut_power().files(), files, "seed {seed}");
+    }
+}
+
+#[test]
+fn whatever_was_done_before_what_was_synced_is_there_and_room_is_accounted_for() {
+    for seed in 0..300 {
+        for disk in [acted(seed), acted(seed).kill(), acted(seed).cut_power()] {
+            for (path, bytes) in disk.files() {
+                let mut file = disk.open(&path, Open::Write).unwrap();
+                file.set_len(bytes.len() as u64).unwrap();
+                file.sync().unwrap();
+            }
+            for dir in ["/", "/0", "/1"] {
+                disk.sync_dir(Path::new(dir)).unwrap();
+            }
+            let files = disk.files();
+            let id = |path: &PathBuf| disk.metadata(path).unwrap().id;
+            let len = |(path, bytes): &(PathBuf, Vec<u8>)| (id(path), bytes.len() as u64);
+            let used = files.iter().map(len).collect::<BTreeMap<_, _>>().into_values();
+            let free = disk.file_system(Path::new("/")).unwrap().free_bytes;
+            assert_eq!(free + used.sum::<u64>(), 10_000, "seed {seed}");
+            assert_eq!(disk.cut_power().files(), files, "seed {seed}");
+        }
+    }
 }

@@ -1,0 +1,30 @@
+//! The simulation: the production engine on a simulated disk and clock, with faults, and an oracle
+//! that knows what has to hold.
+//!
+//! It is not a model: what runs here is what users run, parallel steps included. What is simulated
+//! is the disk, the time, and the world outside.
+
+mod act;
+mod check;
+mod clock;
+mod draw;
+mod gate;
+mod mishap;
+mod oracle;
+mod paths;
+mod process;
+mod scenario;
+mod story;
+mod tasks;
+mod trial;
+mod universe;
+mod world;
+
+pub use check::{Check, Violation};
+pub use draw::Draw;
+pub use mishap::{FAULTS, Mishap};
+pub use oracle::Outcome;
+pub use scenario::{SCENARIOS, Scenario};
+pub use story::Story;
+pub use trial::{Expected, Failure, Trial};
+pub use universe::{Ended, Universe};

@@ -1,0 +1,173 @@
+//! The oracle: what must hold of a process's end, of what it leaves, and of the run in the end.
+//!
+//! It is not the observer: what has to hold while a process works, `process` sees.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use apollo::testing::SimDisk;
+use apollo::{AdmissionError, EngineError, RunError, Status, Summary};
+
+use super::check::{Check, Violation};
+use super::mishap::Mishap;
+use super::paths;
+use super::story::Story;
+use super::world::World;
+
+/// What a run leaves: what must be the same whatever happened on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The files of outputs and artifacts, by their names below the run's own.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+    /// How often each effect happened.
+    pub effects: BTreeMap<String, u32>,
+    /// The steps that were left out.
+    pub skipped: BTreeSet<String>,
+    /// The log, and its bytes.
+    pub log: (PathBuf, Vec<u8>),
+}
+
+impl Outcome {
+    /// What the newest run on a disk left. Where the power was cut, what attempts staged may come
+    /// back, which nobody names.
+    pub fn of(disk: &SimDisk, world: &World, was_cut: bool) -> Self {
+        let log = paths::logs_on(disk).pop().unwrap_or_default();
+        let bytes = disk.read(&log).unwrap_or_default();
+        let run = paths::run_of(&log);
+        let all = disk.files().into_iter();
+        let all = all.filter(|(path, _)| !(was_cut && paths::is_staged(path)));
+        let of_run = all.filter_map(|(path, content)| {
+            let below = path.strip_prefix(paths::ROOT).ok()?;
+            let mut parts = below.iter();
+            let (folder, name) = (parts.next()?, parts.next()?);
+            let is_mine = (folder == "state" || folder == "artifacts") && *name == *run;
+            is_mine.then(|| (Path::new(folder).join(parts.as_path()), content))
+        });
+        let files = of_run.collect();
+        let skipped = Story::of(&bytes).skipped();
+        Self { files, effects: world.effects(), skipped, log: (log, bytes) }
+    }
+}
+
+/// A process ended as it has to, by what happened to it.
+///
+/// # Errors
+/// [`Check::NoDefect`], [`Check::FailureTold`] or [`Check::Ends`].
+pub fn judge_end(
+    ended: &Result<Summary, RunError>,
+    mishap: &Mishap,
+    disk: &SimDisk,
+) -> Result<(), Violation> {
+    if let Err(error @ RunError::Engine(EngineError::Defect { .. })) = ended {
+        return Check::NoDefect.fails(error);
+    }
+    let met = disk.met();
+    match (ended, met) {
+        // A dead process tells nobody anything.
+        (_, Some(_)) if mishap.kills() => Ok(()),
+        (Ok(_), Some((operation, path))) => Check::FailureTold
+            .holds(may_fail(operation, &path), || {
+                format!("{operation} of {} failed, the run did not", path.display())
+            }),
+        (Err(error), Some((operation, path))) => Check::FailureTold
+            .holds(is_storage(error), || {
+                format!("{operation} of {} failed; the run says: {error:?}", path.display())
+            }),
+        (Ok(summary), None) => Check::Ends
+            .holds(summary.status == Status::Success, || format!("the run is {}", summary.status)),
+        (Err(error), None) => Check::Ends.fails(format!("undisturbed, the run fails: {error:?}")),
+    }
+}
+
+/// Whether an error says that storage failed, which is exit code 5.
+fn is_storage(error: &RunError) -> bool {
+    use AdmissionError as Admission;
+    matches!(
+        error,
+        RunError::Engine(EngineError::Log { .. } | EngineError::Store { .. })
+            | RunError::Admission(
+                Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. },
+            )
+    )
+}
+
+/// What may fail without ending the epoch: it only tidies up, names the holder of a lock, keeps a
+/// derived file, or reserves room.
+fn may_fail(operation: &str, path: &Path) -> bool {
+    let inside = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
+    let ends_in = |end: &str| path.extension().is_some_and(|extension| extension == end);
+    operation == "reserve"
+        || (operation == "remove_dir_all" && inside(".staging"))
+        || inside("output")
+        || (ends_in("lock") && ["set_len", "append"].contains(&operation))
+}
+
+/// What a process found in a log is still in it, or kept beside it.
+///
+/// # Errors
+/// [`Check::TailKept`].
+pub fn judge_tail(disk: &SimDisk, log: &Path, found: &[u8]) -> Result<(), Violation> {
+    let now = disk.read(log).unwrap_or_default();
+    if now.starts_with(found) {
+        return Ok(());
+    }
+    let name = log.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let prefix = format!("{name}.torn-");
+    let is_kept = |(path, content): &(PathBuf, Vec<u8>)| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let offset = name.strip_prefix(&prefix).and_then(|rest| rest.split('.').next());
+        let Some(offset) = offset.and_then(|offset| offset.parse::<usize>().ok()) else {
+            return false;
+        };
+        found.get(offset..) == Some(content) && now.starts_with(&found[..offset])
+    };
+    Check::TailKept.holds(disk.files().iter().any(is_kept), || {
+        let (was, is) = (found.len(), now.len());
+        format!("{} had {was} bytes, has {is}, and nothing is kept", log.display())
+    })
+}
+
+/// A run that came to its end left what an undisturbed one leaves, and its log says so.
+///
+/// # Errors
+/// The first check that does not hold.
+pub fn judge_outcome(
+    summary: &Summary,
+    outcome: &Outcome,
+    expected: &[Outcome],
+) -> Result<(), Violation> {
+    let story = Story::of(&outcome.log.1);
+    let whole = story.bytes().len() == outcome.log.1.len();
+    Check::LogReads.holds(story.broken.is_none() && whole, || format!("{:?}", story.broken))?;
+    let closed = story.closed.as_deref();
+    Check::Ends.holds(closed == Some("SUCCESS"), || format!("the log is closed {closed:?}"))?;
+    for (step, fate) in &story.steps {
+        let often = fate.successes;
+        let once = often <= 1 + fate.reruns && (often > 0 || !fate.is_success());
+        Check::SuccessOnce
+            .holds(once, || format!("`{step}` succeeds {often} times, {} reruns", fate.reruns))?;
+    }
+    let said: BTreeMap<_, _> = summary
+        .steps
+        .iter()
+        .map(|(id, status)| (id.to_string(), status.as_str().to_owned()))
+        .collect();
+    let folded: BTreeMap<_, _> =
+        story.steps.iter().map(|(id, fate)| (id.clone(), fate.status.clone())).collect();
+    Check::LiveIsReplayed
+        .holds(said == folded && summary.epoch == story.epoch, || format!("{said:?} {folded:?}"))?;
+    let same_files = |one: &&Outcome| one.files == outcome.files && one.skipped == outcome.skipped;
+    let Some(alike) = expected.iter().find(same_files) else {
+        return Check::SameResult.fails(first_difference(&expected[0], outcome));
+    };
+    let same_effects = expected.iter().filter(same_files).any(|one| one.effects == outcome.effects);
+    Check::EffectOnce
+        .holds(same_effects, || format!("{:?}, not {:?}", outcome.effects, alike.effects))
+}
+
+fn first_difference(expected: &Outcome, outcome: &Outcome) -> String {
+    let names = |one: &Outcome| one.files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    let differing = outcome.files.iter().find(|file| !expected.files.contains(file));
+    let path = differing.map(|(path, _)| path);
+    format!("{path:?} differs; {:?}, expected {:?}", names(outcome), names(expected))
+}

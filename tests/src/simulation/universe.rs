@@ -1,0 +1,300 @@
+//! [`Universe`]: one simulated disk, clock and outside world, and the processes that work in it one
+//! after the other, each with its mishap.
+//!
+//! It is not the judge of what they leave: that is `oracle`, which it asks after each of them.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use apollo::testing::SimDisk;
+use apollo::{Disk as _, RunError, RunOptions, Summary, Task};
+
+use super::check::{Check, Violation};
+use super::clock::StageClock;
+use super::draw::Draw;
+use super::mishap::Mishap;
+use super::oracle::{self, Outcome};
+use super::paths::{self, check_named};
+use super::scenario::Scenario;
+use super::story::Story;
+use super::world::World;
+
+/// A disk, a clock, a world outside, and the processes that work in it.
+#[derive(Debug)]
+pub struct Universe {
+    scenario: &'static Scenario,
+    task: Task,
+    task_id: String,
+    disk: SimDisk,
+    clock: Arc<StageClock>,
+    world: Arc<World>,
+    /// How many processes there were, without those before the scenario begins.
+    processes: u32,
+    /// What must be as it was: the logs of runs before this one.
+    older: Vec<(PathBuf, Vec<u8>)>,
+    /// Steps whose files a mishap lost or altered: what the log says of them is nobody's promise.
+    lost: BTreeSet<String>,
+    /// Whether everything that the next process finds is synced.
+    settled: bool,
+    /// Whether the power ever went.
+    was_cut: bool,
+}
+
+/// What came of a process.
+#[derive(Debug)]
+pub struct Ended {
+    /// What its run gave back.
+    pub result: Result<Summary, RunError>,
+    /// How many operations its disk has counted.
+    pub operations: u64,
+    /// How many of them before its epoch was open; none where it never was.
+    pub opened_at: Option<u64>,
+}
+
+impl Universe {
+    /// A new one, whose every choice follows from the seed.
+    ///
+    /// # Panics
+    /// When the run that stands before the scenario does not succeed.
+    pub fn new(scenario: &'static Scenario, task_id: &str, seed: u64) -> Self {
+        let clock = Arc::new(StageClock::default());
+        let gate = scenario.parallel.then_some(seed);
+        let world = World::begin(task_id, scenario.late, &clock, gate);
+        let mut this = Self {
+            scenario,
+            task: (scenario.task)(),
+            task_id: task_id.to_owned(),
+            disk: SimDisk::new(seed),
+            clock,
+            world,
+            processes: 0,
+            older: Vec::new(),
+            lost: BTreeSet::new(),
+            settled: true,
+            was_cut: false,
+        };
+        if scenario.begins_done {
+            this.forget_wishes();
+            let ended = this.run(&Mishap::default()).expect("no worker panics");
+            ended.result.expect("an undisturbed run succeeds");
+            this.disk = this.disk.kill();
+            this.processes = 0;
+            this.older = paths::logs_on(&this.disk)
+                .into_iter()
+                .map(|log| (log.clone(), this.disk.read(&log).unwrap_or_default()))
+                .collect();
+        }
+        this
+    }
+
+    /// A process begins, meets its mishap, and ends; then everything is looked at.
+    ///
+    /// # Errors
+    /// The first check that does not hold.
+    pub fn live(&mut self, mishap: &Mishap) -> Result<Ended, Violation> {
+        let log = self.newest_log();
+        let found = log.as_ref().and_then(|log| self.disk.read(log)).unwrap_or_default();
+        let ended = self.run(mishap)?;
+        if let Some(violation) = self.world.violation() {
+            return Err(violation);
+        }
+        oracle::judge_end(&ended.result, mishap, &self.disk)?;
+        if let Some(draw) = mishap.rot {
+            self.rot(&mut Draw::new(draw));
+        }
+        self.disk = if mishap.cut { self.disk.cut_power() } else { self.disk.kill() };
+        if mishap.cut {
+            self.world.forget_unsynced();
+        }
+        self.judge_disk()?;
+        if let Some(log) = log.filter(|_| self.settled || !mishap.cut) {
+            oracle::judge_tail(&self.disk, &log, &found)?;
+        }
+        self.settled = mishap.cut;
+        self.was_cut |= mishap.cut;
+        self.clock.jump(mishap.jump_s);
+        if let Some(draw) = mishap.lose.or(mishap.alter) {
+            self.lose(&mut Draw::new(draw), mishap.lose.is_some());
+        }
+        Ok(ended)
+    }
+
+    /// The plain run that must come to the end, and everything that must hold then.
+    ///
+    /// # Errors
+    /// The first check that does not hold.
+    pub fn finish(&mut self, expected: &[Outcome]) -> Result<(), Violation> {
+        let summary = match self.live(&Mishap::default())?.result {
+            Ok(summary) => summary,
+            Err(error) => return Check::Ends.fails(format!("the plain run: {error:?}")),
+        };
+        let outcome = self.outcome();
+        oracle::judge_outcome(&summary, &outcome, expected)?;
+        self.judge_fixed_point()
+    }
+
+    /// What the newest run left.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(&self.disk, &self.world, self.was_cut)
+    }
+
+    /// Every process is told what a later one is told, also the first.
+    pub fn forget_wishes(&mut self) {
+        self.processes = 1;
+    }
+
+    /// The disk.
+    pub fn disk(&self) -> &SimDisk {
+        &self.disk
+    }
+
+    /// What a process is told.
+    fn options(&self) -> RunOptions {
+        let named = RunOptions::new().dir(paths::ROOT).task_id(&self.task_id).expect("a task_id");
+        let options = named.max_interruptions(10_000).clock(Arc::clone(&self.clock) as _);
+        let options = (self.scenario.always)(options);
+        match self.scenario.first.filter(|_| self.processes == 0) {
+            Some(first) => first(options),
+            None => options,
+        }
+    }
+}
+
+impl Universe {
+    fn run(&mut self, mishap: &Mishap) -> Result<Ended, Violation> {
+        if let Some((fault, at)) = mishap.fault {
+            self.disk.fault(at, fault);
+        }
+        self.world.enter(&self.disk, mishap.kills());
+        self.clock.direct();
+        let options = self.options().disk(Arc::new(self.disk.clone()));
+        let options = options.observer(Arc::clone(&self.world) as _);
+        self.processes += 1;
+        let result = catch_unwind(AssertUnwindSafe(|| self.task.run(&options)));
+        let result = result.or_else(|_payload| Check::NoDefect.fails("the run panicked"))?;
+        let (operations, opened_at) = (self.disk.operations(), self.world.opened_at_operation());
+        Ok(Ended { result, operations, opened_at })
+    }
+
+    fn newest_log(&self) -> Option<PathBuf> {
+        paths::logs_on(&self.disk).pop()
+    }
+
+    /// What holds of the disk between two processes.
+    fn judge_disk(&self) -> Result<(), Violation> {
+        for (log, acknowledged) in self.world.acknowledged() {
+            let found = self.disk.read(&log).unwrap_or_default();
+            Check::AcknowledgedKept.holds(found.starts_with(&acknowledged.written), || {
+                let (kept, told) = (found.len(), acknowledged.written.len());
+                format!("{} has {kept} bytes, told of were {told}, or others", log.display())
+            })?;
+            let story = Story::of(&found);
+            let steps = story.steps.keys().filter(|step| !self.lost.contains(*step));
+            check_named(&log, &story, steps, &|path| self.disk.read(path))?;
+        }
+        let newest = self.newest_log();
+        for (log, was) in self.older.iter().filter(|(log, _)| Some(log) != newest.as_ref()) {
+            let is = self.disk.read(log);
+            Check::OldRunKept.holds(is.as_ref() == Some(was), || log.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Reading changes nothing; running again changes nothing but the name of the lock's holder; and
+    /// nothing is left that a power cut could take.
+    fn judge_fixed_point(&mut self) -> Result<(), Violation> {
+        let files = self.disk.files();
+        let options = self.options().disk(Arc::new(self.disk.clone()));
+        let planned = self.task.plan(&options).is_ok_and(|plan| plan.done);
+        Check::FixedPoint.holds(planned && self.disk.files() == files, || {
+            "asking what a run would do".to_owned()
+        })?;
+        let mut before = files;
+        for cut in [false, true] {
+            let mishap = Mishap { cut, ..Mishap::default() };
+            let done = self.live(&mishap)?.result.is_ok_and(|summary| summary.already_done);
+            let mut now = self.disk.files();
+            for files in [&mut before, &mut now] {
+                files.retain(|(path, _)| matters(path, cut));
+            }
+            Check::FixedPoint.holds(done && now == before, || differing(&before, &now))?;
+        }
+        Ok(())
+    }
+
+    /// A byte that was not synced rots.
+    fn rot(&self, draw: &mut Draw) {
+        let mut unsynced = Vec::new();
+        for (path, live) in self.disk.files() {
+            let durable = self.disk.durable(&path).unwrap_or_default();
+            let same = live.iter().zip(&durable).take_while(|(live, durable)| live == durable);
+            let synced = same.count();
+            if synced < live.len() {
+                unsynced.push((path, synced, live.len()));
+            }
+        }
+        if unsynced.is_empty() {
+            return;
+        }
+        let (path, from, to) = &unsynced[draw.below(unsynced.len() as u64) as usize];
+        let at = *from as u64 + draw.below((to - from) as u64);
+        assert!(self.disk.rot(path, at, 1 << draw.below(8)), "a byte that is there");
+    }
+
+    /// A file is removed, or altered, that an unfinished step will read.
+    fn lose(&mut self, draw: &mut Draw, removed: bool) {
+        let Some(log) = self.newest_log() else { return };
+        let story = Story::of(&self.disk.read(&log).unwrap_or_default());
+        let is_over = |step: &&String| story.steps[*step].is_over();
+        let unfinished = story.steps.iter().filter(|(id, _)| !is_over(id));
+        let read: BTreeSet<_> = unfinished.flat_map(|(_, fate)| &fate.depends_on).collect();
+        let files: Vec<_> = read
+            .into_iter()
+            .filter(|step| story.steps[*step].is_success())
+            .flat_map(|step| {
+                let named = paths::named_by(&log, step, &story.steps[step]);
+                named.into_iter().map(move |(path, _)| (step.clone(), path))
+            })
+            .collect();
+        if files.is_empty() {
+            return;
+        }
+        let (step, path) = &files[draw.below(files.len() as u64) as usize];
+        if removed {
+            let dir = path.parent().expect("a file below the root");
+            let done = self.disk.remove_file(path).and_then(|()| self.disk.sync_dir(dir));
+            done.expect("a disk that works");
+            // Whoever removed it is gone as well.
+            self.disk = self.disk.kill();
+        } else {
+            let len = self.disk.read(path).map_or(0, |content| content.len() as u64);
+            assert!(self.disk.rot(path, draw.below(len.max(1)), 1 << draw.below(8)), "a byte");
+        }
+        self.lost.insert(step.clone());
+    }
+}
+
+impl Drop for Universe {
+    fn drop(&mut self) {
+        self.world.end();
+    }
+}
+
+/// Whether a file may not change when a run that is done is run again: a lock names its holder, and a
+/// power cut may bring back what attempts staged and nobody names.
+fn matters(path: &Path, cut: bool) -> bool {
+    let is_lock = path.extension().is_some_and(|end| end == "lock");
+    !is_lock && !(cut && paths::is_staged(path))
+}
+
+/// The first file that is not in both.
+fn differing(before: &[(PathBuf, Vec<u8>)], after: &[(PathBuf, Vec<u8>)]) -> String {
+    let only = |one: &[(PathBuf, Vec<u8>)], other: &[(PathBuf, Vec<u8>)]| {
+        one.iter().find(|file| !other.contains(file)).map(|(path, _)| path.clone())
+    };
+    let path = only(before, after).or_else(|| only(after, before));
+    let path = path.as_deref().unwrap_or(Path::new("the run is not done, and no file"));
+    format!("{} differs", path.display())
+}
