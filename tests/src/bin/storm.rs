@@ -7,7 +7,8 @@ use std::process::{Command, ExitCode};
 
 use apollo_tests::pipelines::scripted::row;
 use apollo_tests::pipelines::thirty::{thirty, three};
-use apollo_tests::storm::power::{Kind, NAMESPACE, Points};
+use apollo_tests::storm::machine::{Kind, NAMESPACE};
+use apollo_tests::storm::power::Points;
 use apollo_tests::storm::{inject, kill, power, race};
 
 const USAGE: &str = "\

@@ -8,6 +8,7 @@ pub mod chance;
 pub mod inject;
 pub mod judged;
 pub mod kill;
+pub mod machine;
 pub mod power;
 pub mod race;
 pub mod undisturbed;
