@@ -138,7 +138,10 @@ pub fn judge_outcome(
 ) -> Result<(), Violation> {
     let story = Story::of(&outcome.log.1);
     let whole = story.bytes().len() == outcome.log.1.len();
-    Check::LogReads.holds(story.broken.is_none() && whole, || format!("{:?}", story.broken))?;
+    let (broken, wrong_crc) = (&story.broken, story.wrong_crc());
+    Check::LogReads.holds(broken.is_none() && wrong_crc.is_none() && whole, || {
+        format!("{broken:?}, wrong crc in line {wrong_crc:?}")
+    })?;
     let closed = story.closed.as_deref();
     Check::Ends.holds(closed == Some("SUCCESS"), || format!("the log is closed {closed:?}"))?;
     for (step, fate) in &story.steps {
