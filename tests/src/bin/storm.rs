@@ -17,6 +17,9 @@ usage: storm race TIMES [SEED]
        storm strace [CALL [NUMBER]]
        storm cut ext4|xfs [CUTS [SEED] | at OPERATION [OPERATION]]";
 
+/// A call so far behind another one is none of a run's.
+const NO_MORE: usize = 1 << 20;
+
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args().skip(1).collect();
     let program = std::env::current_exe().expect("a program knows its own file");
@@ -30,6 +33,10 @@ fn main() -> ExitCode {
         }
         ["strace"] => println!("{}", inject::inject(program, &inject::CALLS, 1, 1)),
         ["strace", call] => println!("{}", inject::inject(program, &[call], 1, 1)),
+        ["strace", call, number] => {
+            let number = number.parse().unwrap_or_else(|_| panic!("{USAGE}"));
+            println!("{}", inject::inject(program, &[call], number, NO_MORE));
+        }
         ["cut", rest @ ..] => {
             let mut inside = Command::new(NAMESPACE[0]);
             inside.args(&NAMESPACE[1..]).args([program, "cut-inside"]).args(rest);

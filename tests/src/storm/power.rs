@@ -7,12 +7,13 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use super::chance::{Chance, Repeat};
 use super::judged::Judged;
 use super::machine::{Kind, Machine};
+use super::repeat::Repeat;
 use super::undisturbed::Undisturbed;
 use crate::child::{has_tool, output, pipelines, said};
 use crate::dir::Dir;
+use crate::simulation::Draw;
 
 /// Where the power is cut.
 #[derive(Debug, Clone, Copy)]
@@ -95,10 +96,10 @@ impl Points {
             Self::All => (operations, 0),
         };
         let point = |n| {
-            let mut chance = Chance::new(seed + n);
+            let mut draw = Draw::new(seed + n);
             let (from, to) = (n * operations / points, (n + 1) * operations / points);
-            let at = 1 + from + chance.below(to - from);
-            (at, (n % 2 == 1).then(|| 1 + chance.below(operations / 4)))
+            let at = 1 + from + draw.below(to - from);
+            (at, (n % 2 == 1).then(|| 1 + draw.below(operations / 4)))
         };
         (0..points).map(point).collect()
     }

@@ -5,12 +5,13 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::chance::{Chance, Repeat};
 use super::judged::Judged;
+use super::repeat::Repeat;
 use crate::child::{pipelines, said, until};
 use crate::dir::Dir;
 use crate::log::Log;
 use crate::pipelines::control::{ran, script};
+use crate::simulation::Draw;
 
 /// A process that says when it is ready, waits to be let go, and becomes the program.
 const GATE: &str = "echo >&2; read -r _; exec \"$0\" \"$@\"";
@@ -19,7 +20,7 @@ const GATE: &str = "echo >&2; read -r _; exec \"$0\" \"$@\"";
 const HELD_UP: u64 = 25;
 
 /// The longest that one is let go after the other.
-const LAG: Duration = Duration::from_millis(8);
+const LAG_MAX_US: u64 = 8_000;
 
 /// What came of the races.
 #[derive(Debug, Default)]
@@ -86,11 +87,11 @@ struct Race {
 impl Race {
     /// Lets two processes of a command race.
     fn of(command: &[&str], seed: u64) -> Self {
-        let mut chance = Chance::new(seed);
+        let mut draw = Draw::new(seed);
         let dir = Dir::new("race");
         let held_up = seed % HELD_UP == HELD_UP - 1;
         script(&dir, "first", if held_up { "deaf" } else { "" });
-        let lag = if chance.below(2) == 0 { Duration::ZERO } else { chance.shorter_than(LAG) };
+        let lag_us = if draw.one_in(2) { 0 } else { draw.below(LAG_MAX_US) };
         let [mut one, mut other] = [(), ()].map(|()| at_the_gate(command, &dir));
         let let_go = |child: &mut Child| {
             let gate = child.stdin.take().expect("a gate");
@@ -98,7 +99,7 @@ impl Race {
         };
         let_go(&mut one);
         let began = Instant::now();
-        while began.elapsed() < lag {
+        while began.elapsed() < Duration::from_micros(lag_us) {
             std::hint::spin_loop();
         }
         let_go(&mut other);
