@@ -20,6 +20,7 @@ mod story;
 mod tasks;
 mod trial;
 mod universe;
+mod watch;
 mod world;
 
 pub use check::{Check, Violation};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use apollo::testing::SimDisk;
+use apollo::testing::{HookDisk, SimDisk};
 use apollo::{Disk as _, RunError, RunOptions, Summary, Task};
 
 use super::check::{Check, Violation};
@@ -21,6 +21,7 @@ use super::paths::{self, check_named};
 use super::scenario::Scenario;
 use super::story::{Fate, Story};
 use super::trial::Trial;
+use super::watch::Watch;
 use super::world::World;
 
 /// A disk, a clock, a world outside, and the processes that work in it.
@@ -107,10 +108,6 @@ impl Universe {
         let log = self.newest_log();
         let found = log.as_ref().and_then(|log| self.disk.read(log)).unwrap_or_default();
         let ended = self.run(mishap)?;
-        if let Some(violation) = self.world.violation() {
-            return Err(violation);
-        }
-        oracle::judge_end(&ended.result, mishap, &self.disk)?;
         if let Some(draw) = mishap.rot {
             self.rot(&mut Draw::new(draw));
         }
@@ -179,11 +176,22 @@ impl Universe {
         }
         self.world.enter(&self.disk, mishap.kills());
         self.clock.direct();
-        let options = self.options().disk(Arc::new(self.disk.clone()));
+        let watch = Arc::new(Watch::default());
+        let disk = HookDisk::new(Arc::new(self.disk.clone()), Arc::clone(&watch) as _);
+        let options = self.options().disk(Arc::new(disk));
         let options = options.observer(Arc::clone(&self.world) as _);
         self.processes += 1;
         let result = catch_unwind(AssertUnwindSafe(|| self.task.run(&options)));
         let result = result.or_else(|_payload| Check::NoDefect.fails("the run panicked"))?;
+        // A process that is dead tells nobody anything.
+        let is_dead = mishap.kills() && self.disk.met().is_some();
+        let seen = self.world.violation().or(watch.violation().filter(|_| !is_dead));
+        if let Some(violation) = seen {
+            return Err(violation);
+        }
+        if !is_dead {
+            oracle::judge_end(&result, watch.failed().as_ref())?;
+        }
         let (operations, opened_at) = (self.disk.operations(), self.world.opened_at_operation());
         Ok(Ended { result, operations, opened_at })
     }
@@ -301,10 +309,10 @@ impl Drop for Universe {
 }
 
 /// Whether a file may not change when a run that is done is run again: a lock names its holder, and a
-/// power cut may bring back what attempts staged and nobody names.
+/// power cut may bring back, or take, what a dead process had not given its name yet.
 fn matters(path: &Path, cut: bool) -> bool {
     let is_lock = path.extension().is_some_and(|end| end == "lock");
-    !is_lock && !(cut && paths::is_staged(path))
+    !is_lock && !(cut && (paths::is_staged(path) || paths::is_temporary(path)))
 }
 
 /// The first file that is not in both.
