@@ -23,6 +23,7 @@ mod resume;
 mod retry;
 mod simulation;
 mod snapshot;
+mod storm;
 mod sync_count;
 mod tail;
 mod tidy;

@@ -14,9 +14,16 @@ impl Dir {
     /// # Panics
     /// When it can't be made.
     pub fn new(word: &str) -> Self {
+        Self::below(&test_root(), word)
+    }
+
+    /// Makes an empty one in another directory, on a file system of its own for example.
+    ///
+    /// # Panics
+    /// When it can't be made.
+    pub fn below(root: &Path, word: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::SeqCst);
-        let root = test_root();
         let path = root.join(format!("{word}-{}-{number}", std::process::id()));
         // What a test that failed under the same process id left.
         drop(fs::remove_dir_all(&path));
@@ -47,6 +54,12 @@ impl Dir {
         let logs = self.logs();
         assert_eq!(logs.len(), 1, "one log in {}: {logs:?}", self.0.display());
         logs.into_iter().next().expect("just counted")
+    }
+
+    /// How many torn tails were cut off and kept.
+    pub fn torn_tails(&self) -> usize {
+        let names = names(&self.apollo().join("logs"));
+        names.iter().filter(|name| name.contains(".torn-")).count()
     }
 
     /// The content of every file below a folder of the Apollo directory, by its name below that
@@ -87,7 +100,7 @@ pub fn logs_in(apollo: &Path) -> Vec<PathBuf> {
 }
 
 /// Where tests keep their files: below the target directory, on a real disk.
-fn test_root() -> PathBuf {
+pub fn test_root() -> PathBuf {
     let built = std::env::current_exe().expect("a test knows its own file");
     let target = built.ancestors().find(|dir| dir.join("CACHEDIR.TAG").exists());
     target.map_or_else(std::env::temp_dir, |dir| dir.join("tmp"))

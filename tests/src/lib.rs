@@ -16,3 +16,4 @@ pub mod log;
 pub mod pipelines;
 #[cfg(not(fuzzing))]
 pub mod simulation;
+pub mod storm;

@@ -48,7 +48,9 @@ struct Verified {
     bytes: u64,
     /// What is wrong with the log.
     damage: Option<Damage>,
-    /// Whether its snapshot is what it adds up to; `None` where no snapshot can be used.
+    /// Whether its snapshot is what it adds up to; `None` where no snapshot can be used. With one and
+    /// without it the run is the same, so only a bad one is told of, as a fault.
+    #[serde(skip)]
     snapshot: Option<bool>,
     /// How many steps have an output or an artifact that is not what the log says.
     altered: usize,

@@ -8,4 +8,5 @@ pub mod control;
 pub mod crashing;
 pub mod scripted;
 pub mod small;
+pub mod thirty;
 pub mod thousand;

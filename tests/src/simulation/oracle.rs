@@ -9,9 +9,9 @@ use apollo::testing::SimDisk;
 use apollo::{AdmissionError, EngineError, RunError, Status, Summary};
 
 use super::check::{Check, Violation};
-use super::mishap::Mishap;
 use super::paths;
 use super::story::Story;
+use super::watch::Failed;
 use super::world::World;
 
 /// What a run leaves: what must be the same whatever happened on the way.
@@ -49,30 +49,24 @@ impl Outcome {
     }
 }
 
-/// A process ended as it has to, by what happened to it.
+/// A process that lived ended as it has to, by what failed meanwhile.
 ///
 /// # Errors
 /// [`Check::NoDefect`], [`Check::FailureTold`] or [`Check::Ends`].
 pub fn judge_end(
     ended: &Result<Summary, RunError>,
-    mishap: &Mishap,
-    disk: &SimDisk,
+    failed: Option<&Failed>,
 ) -> Result<(), Violation> {
     if let Err(error @ RunError::Engine(EngineError::Defect { .. })) = ended {
         return Check::NoDefect.fails(error);
     }
-    let met = disk.met();
-    match (ended, met) {
-        // A dead process tells nobody anything.
-        (_, Some(_)) if mishap.kills() => Ok(()),
-        (Ok(_), Some((operation, path))) => Check::FailureTold
-            .holds(may_fail(operation, &path), || {
-                format!("{operation} of {} failed, the run did not", path.display())
-            }),
-        (Err(error), Some((operation, path))) => Check::FailureTold
-            .holds(is_storage(error), || {
-                format!("{operation} of {} failed; the run says: {error:?}", path.display())
-            }),
+    let told = |failed: &Failed| format!("{} of {}", failed.what.name(), failed.path.display());
+    match (ended, failed) {
+        (Ok(_), Some(failed)) => Check::FailureTold
+            .holds(failed.may_fail, || format!("{} failed, the run did not", told(failed))),
+        (Err(error), Some(failed)) => Check::FailureTold.holds(is_storage(error), || {
+            format!("{} failed; the run says: {error:?}", told(failed))
+        }),
         (Ok(summary), None) => Check::Ends
             .holds(summary.status == Status::Success, || format!("the run is {}", summary.status)),
         (Err(error), None) => Check::Ends.fails(format!("undisturbed, the run fails: {error:?}")),
@@ -89,17 +83,6 @@ fn is_storage(error: &RunError) -> bool {
                 Admission::Store { .. } | Admission::Lock { .. } | Admission::Log { .. },
             )
     )
-}
-
-/// What may fail without ending the epoch: it only tidies up, names the holder of a lock, keeps a
-/// derived file, or reserves room.
-fn may_fail(operation: &str, path: &Path) -> bool {
-    let inside = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
-    let ends_in = |end: &str| path.extension().is_some_and(|extension| extension == end);
-    operation == "reserve"
-        || (operation == "remove_dir_all" && inside(".staging"))
-        || inside("output")
-        || (ends_in("lock") && ["set_len", "append"].contains(&operation))
 }
 
 /// What a process found in a log is still in it, or kept beside it.
@@ -138,7 +121,10 @@ pub fn judge_outcome(
 ) -> Result<(), Violation> {
     let story = Story::of(&outcome.log.1);
     let whole = story.bytes().len() == outcome.log.1.len();
-    Check::LogReads.holds(story.broken.is_none() && whole, || format!("{:?}", story.broken))?;
+    let (broken, wrong_crc) = (&story.broken, story.wrong_crc());
+    Check::LogReads.holds(broken.is_none() && wrong_crc.is_none() && whole, || {
+        format!("{broken:?}, wrong crc in line {wrong_crc:?}")
+    })?;
     let closed = story.closed.as_deref();
     Check::Ends.holds(closed == Some("SUCCESS"), || format!("the log is closed {closed:?}"))?;
     for (step, fate) in &story.steps {

@@ -36,6 +36,11 @@ pub fn is_staged(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".staging")
 }
 
+/// Whether a file is one that was to replace another one.
+pub fn is_temporary(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "tmp")
+}
+
 /// The logs on a disk, the newest run's last.
 pub fn logs_on(disk: &SimDisk) -> Vec<PathBuf> {
     let mut logs: Vec<_> = disk.files().into_iter().map(|(path, _)| path).collect();

@@ -43,13 +43,17 @@ pub struct Acknowledged {
 }
 
 impl Process {
-    pub(super) fn new(disk: &SimDisk, mortal: bool) -> Self {
+    /// A process begins after another one, if there was one.
+    pub(super) fn after(before: Option<Self>, disk: &SimDisk, mortal: bool) -> Self {
+        // What was read of the log need not be read again.
+        let (live, durable) =
+            before.map(|before| (before.live, before.durable)).unwrap_or_default();
         Self {
             disk: disk.clone(),
             mortal,
             log: PathBuf::new(),
-            live: Story::default(),
-            durable: Story::default(),
+            live,
+            durable,
             opened: None,
             announced: BTreeMap::new(),
             running: BTreeSet::new(),

@@ -86,6 +86,12 @@ pub static SCENARIOS: &[Scenario] = &[
         always: |options| options.param("text", "a long text. ".repeat(5_300)),
         ..PLAIN
     },
+    Scenario {
+        name: "snapshot",
+        task: tasks::retry,
+        always: |options| options.snapshot_every(3),
+        ..PLAIN
+    },
     Scenario { name: "timeout", task: tasks::timeout, slow: true, ..PLAIN },
 ];
 

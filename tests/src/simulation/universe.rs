@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use apollo::testing::SimDisk;
+use apollo::testing::{HookDisk, SimDisk};
 use apollo::{Disk as _, RunError, RunOptions, Summary, Task};
 
 use super::check::{Check, Violation};
@@ -18,7 +19,9 @@ use super::mishap::Mishap;
 use super::oracle::{self, Outcome};
 use super::paths::{self, check_named};
 use super::scenario::Scenario;
-use super::story::Story;
+use super::story::{Fate, Story};
+use super::trial::Trial;
+use super::watch::Watch;
 use super::world::World;
 
 /// A disk, a clock, a world outside, and the processes that work in it.
@@ -36,6 +39,8 @@ pub struct Universe {
     older: Vec<(PathBuf, Vec<u8>)>,
     /// Steps whose files a mishap lost or altered: what the log says of them is nobody's promise.
     lost: BTreeSet<String>,
+    /// The newest log as it was read last.
+    story: Story,
     /// Whether everything that the next process finds is synced.
     settled: bool,
     /// Whether the power ever went.
@@ -54,24 +59,30 @@ pub struct Ended {
 }
 
 impl Universe {
-    /// A new one, whose every choice follows from the seed.
+    /// A new one for a trial, whose every choice follows from the seed.
     ///
     /// # Panics
     /// When the run that stands before the scenario does not succeed.
-    pub fn new(scenario: &'static Scenario, task_id: &str, seed: u64) -> Self {
+    pub fn of(trial: &Trial) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Trial { scenario, seed, .. } = *trial;
+        // No other universe has this task_id, and all are as long.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let task_id = format!("{}-{number:08}", scenario.name);
         let clock = Arc::new(StageClock::default());
         let gate = scenario.parallel.then_some(seed);
-        let world = World::begin(task_id, scenario.late, &clock, gate);
+        let world = World::begin(&task_id, scenario.late, &clock, gate);
         let mut this = Self {
             scenario,
             task: (scenario.task)(),
-            task_id: task_id.to_owned(),
+            task_id,
             disk: SimDisk::new(seed),
             clock,
             world,
             processes: 0,
             older: Vec::new(),
             lost: BTreeSet::new(),
+            story: Story::default(),
             settled: true,
             was_cut: false,
         };
@@ -97,10 +108,6 @@ impl Universe {
         let log = self.newest_log();
         let found = log.as_ref().and_then(|log| self.disk.read(log)).unwrap_or_default();
         let ended = self.run(mishap)?;
-        if let Some(violation) = self.world.violation() {
-            return Err(violation);
-        }
-        oracle::judge_end(&ended.result, mishap, &self.disk)?;
         if let Some(draw) = mishap.rot {
             self.rot(&mut Draw::new(draw));
         }
@@ -169,11 +176,22 @@ impl Universe {
         }
         self.world.enter(&self.disk, mishap.kills());
         self.clock.direct();
-        let options = self.options().disk(Arc::new(self.disk.clone()));
+        let watch = Arc::new(Watch::default());
+        let disk = HookDisk::new(Arc::new(self.disk.clone()), Arc::clone(&watch) as _);
+        let options = self.options().disk(Arc::new(disk));
         let options = options.observer(Arc::clone(&self.world) as _);
         self.processes += 1;
         let result = catch_unwind(AssertUnwindSafe(|| self.task.run(&options)));
         let result = result.or_else(|_payload| Check::NoDefect.fails("the run panicked"))?;
+        // A process that is dead tells nobody anything.
+        let is_dead = mishap.kills() && self.disk.met().is_some();
+        let seen = self.world.violation().or(watch.violation().filter(|_| !is_dead));
+        if let Some(violation) = seen {
+            return Err(violation);
+        }
+        if !is_dead {
+            oracle::judge_end(&result, watch.failed().as_ref())?;
+        }
         let (operations, opened_at) = (self.disk.operations(), self.world.opened_at_operation());
         Ok(Ended { result, operations, opened_at })
     }
@@ -183,16 +201,17 @@ impl Universe {
     }
 
     /// What holds of the disk between two processes.
-    fn judge_disk(&self) -> Result<(), Violation> {
+    fn judge_disk(&mut self) -> Result<(), Violation> {
         for (log, acknowledged) in self.world.acknowledged() {
             let found = self.disk.read(&log).unwrap_or_default();
             Check::AcknowledgedKept.holds(found.starts_with(&acknowledged.written), || {
                 let (kept, told) = (found.len(), acknowledged.written.len());
                 format!("{} has {kept} bytes, told of were {told}, or others", log.display())
             })?;
-            let story = Story::of(&found);
-            let steps = story.steps.keys().filter(|step| !self.lost.contains(*step));
-            check_named(&log, &story, steps, &|path| self.disk.read(path))?;
+            let Self { story, lost, disk, .. } = self;
+            story.read_on(&found);
+            let steps = story.steps.keys().filter(|step| !lost.contains(*step));
+            check_named(&log, story, steps, &|path| disk.read(path))?;
         }
         let newest = self.newest_log();
         for (log, was) in self.older.iter().filter(|(log, _)| Some(log) != newest.as_ref()) {
@@ -211,23 +230,25 @@ impl Universe {
         Check::FixedPoint.holds(planned && self.disk.files() == files, || {
             "asking what a run would do".to_owned()
         })?;
-        let mut before = files;
-        for cut in [false, true] {
-            let mishap = Mishap { cut, ..Mishap::default() };
-            let done = self.live(&mishap)?.result.is_ok_and(|summary| summary.already_done);
-            let mut now = self.disk.files();
-            for files in [&mut before, &mut now] {
-                files.retain(|(path, _)| matters(path, cut));
-            }
+        let ended = self.run(&Mishap::default())?;
+        let done = ended.result.is_ok_and(|summary| summary.already_done);
+        let again = self.disk.files();
+        let left = self.disk.cut_power().files();
+        for (now, cut) in [(again, false), (left, true)] {
+            let of = |all: &[(PathBuf, Vec<u8>)]| -> Vec<_> {
+                all.iter().filter(|(path, _)| matters(path, cut)).cloned().collect()
+            };
+            let (before, now) = (of(&files), of(&now));
             Check::FixedPoint.holds(done && now == before, || differing(&before, &now))?;
         }
         Ok(())
     }
 
-    /// A byte that was not synced rots.
+    /// A byte of a log rots that was not synced.
     fn rot(&self, draw: &mut Draw) {
         let mut unsynced = Vec::new();
-        for (path, live) in self.disk.files() {
+        for path in paths::logs_on(&self.disk) {
+            let live = self.disk.read(&path).unwrap_or_default();
             let durable = self.disk.durable(&path).unwrap_or_default();
             let same = live.iter().zip(&durable).take_while(|(live, durable)| live == durable);
             let synced = same.count();
@@ -246,16 +267,21 @@ impl Universe {
     /// A file is removed, or altered, that an unfinished step will read.
     fn lose(&mut self, draw: &mut Draw, removed: bool) {
         let Some(log) = self.newest_log() else { return };
+        // What is written and not synced may have happened or not: both have to leave a reader.
         let story = Story::of(&self.disk.read(&log).unwrap_or_default());
-        let is_over = |step: &&String| story.steps[*step].is_over();
-        let unfinished = story.steps.iter().filter(|(id, _)| !is_over(id));
+        let durable = Story::of(&self.disk.durable(&log).unwrap_or_default());
+        let is_over = |story: &Story, id: &str| story.steps.get(id).is_none_or(Fate::is_over);
+        let unfinished = story.steps.iter();
+        let unfinished =
+            unfinished.filter(|(id, fate)| !fate.is_over() && !is_over(&durable, id.as_str()));
         let read: BTreeSet<_> = unfinished.flat_map(|(_, fate)| &fate.depends_on).collect();
         let files: Vec<_> = read
             .into_iter()
             .filter(|step| story.steps[*step].is_success())
             .flat_map(|step| {
                 let named = paths::named_by(&log, step, &story.steps[step]);
-                named.into_iter().map(move |(path, _)| (step.clone(), path))
+                let there = named.into_iter().filter(|(path, _)| self.disk.read(path).is_some());
+                there.map(move |(path, _)| (step.clone(), path))
             })
             .collect();
         if files.is_empty() {
@@ -265,7 +291,7 @@ impl Universe {
         if removed {
             let dir = path.parent().expect("a file below the root");
             let done = self.disk.remove_file(path).and_then(|()| self.disk.sync_dir(dir));
-            done.expect("a disk that works");
+            done.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             // Whoever removed it is gone as well.
             self.disk = self.disk.kill();
         } else {
@@ -283,10 +309,10 @@ impl Drop for Universe {
 }
 
 /// Whether a file may not change when a run that is done is run again: a lock names its holder, and a
-/// power cut may bring back what attempts staged and nobody names.
+/// power cut may bring back, or take, what a dead process had not given its name yet.
 fn matters(path: &Path, cut: bool) -> bool {
     let is_lock = path.extension().is_some_and(|end| end == "lock");
-    !is_lock && !(cut && paths::is_staged(path))
+    !is_lock && !(cut && (paths::is_staged(path) || paths::is_temporary(path)))
 }
 
 /// The first file that is not in both.

@@ -95,7 +95,9 @@ impl World {
         if let Some(gate) = &self.gate {
             gate.reset();
         }
-        self.lock().process = Some(Process::new(disk, mortal));
+        let mut inside = self.lock();
+        let before = inside.process.take();
+        inside.process = Some(Process::after(before, disk, mortal));
     }
 
     /// How many operations the process had done when its epoch was open.
