@@ -12,7 +12,6 @@ use super::world::{Beginning, World};
 pub struct Act<'a> {
     ctx: &'a Context,
     world: Arc<World>,
-    came_back: bool,
 }
 
 impl<'a> Act<'a> {
@@ -33,7 +32,7 @@ impl<'a> Act<'a> {
     }
 
     fn with(ctx: &'a Context, beginning: Beginning) -> Result<Self> {
-        let this = Self { ctx, world: World::of(ctx), came_back: false };
+        let this = Self { ctx, world: World::of(ctx) };
         this.world.body_begins(ctx, beginning);
         if ctx.is_cancelled() { Err(StepError::new("told to stop")) } else { Ok(this) }
     }
@@ -88,15 +87,14 @@ impl<'a> Act<'a> {
     ///
     /// # Errors
     /// Never; bodies return a result.
-    pub fn done<T>(mut self, value: T) -> Result<T> {
-        self.came_back = true;
+    pub fn done<T>(self, value: T) -> Result<T> {
         Ok(value)
     }
 }
 
 impl Drop for Act<'_> {
     fn drop(&mut self) {
-        self.world.body_ends(self.ctx.step_id(), self.ctx.retry_count(), self.came_back);
+        self.world.body_ends(self.ctx.step_id());
     }
 }
 

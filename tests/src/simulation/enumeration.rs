@@ -51,3 +51,22 @@ pub fn every_recovery(
     }
     Ok(trials)
 }
+
+/// Every amount of room, in steps of so many bytes, up to one that is enough.
+///
+/// # Errors
+/// The first check that does not hold while the runs are tried.
+pub fn every_room(scenario: &'static Scenario, step_bytes: u64) -> Result<Vec<Trial>, Failure> {
+    let mut trials = Vec::new();
+    for room_bytes in (0..).step_by(step_bytes as usize) {
+        let mishap = Mishap { room_bytes: Some(room_bytes), ..Mishap::default() };
+        let trial = Trial { scenario, seed: room_bytes, history: vec![mishap] };
+        let failure = |violation| Failure { trial: trial.clone(), violation, log: String::new() };
+        let ended = Universe::of(&trial).live(&mishap).map_err(failure)?;
+        trials.push(trial);
+        if ended.result.is_ok() {
+            break;
+        }
+    }
+    Ok(trials)
+}

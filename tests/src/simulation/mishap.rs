@@ -18,6 +18,10 @@ use super::draw::Draw;
 pub struct Mishap {
     /// The fault, and the operation of the disk that meets it, from 1.
     pub fault: Option<(Fault, u64)>,
+    /// The disk has room for only so many bytes more.
+    pub room_bytes: Option<u64>,
+    /// Of what was written to the log and not synced, only so many bytes are left.
+    pub tail_bytes: Option<u64>,
     /// Whether the power goes when the process has ended.
     pub cut: bool,
     /// A byte that was not synced rots before the power goes: the draw that chooses it.
@@ -90,6 +94,8 @@ impl fmt::Display for Mishap {
             Some(number) => write!(f, "+{word}:{number}"),
             None => Ok(()),
         };
+        tell("room", self.room_bytes.map(Into::into))?;
+        tell("tail", self.tail_bytes.map(Into::into))?;
         tell("rot", self.rot.map(Into::into))?;
         tell("jump", (self.jump_s != 0).then_some(self.jump_s.into()))?;
         tell("lose", self.lose.map(Into::into))?;
@@ -118,6 +124,8 @@ impl FromStr for Mishap {
             let number: i128 = number.parse().map_err(|_none| refused())?;
             match word {
                 "cut" => mishap.cut = true,
+                "room" => mishap.room_bytes = u64::try_from(number).ok(),
+                "tail" => mishap.tail_bytes = u64::try_from(number).ok(),
                 "rot" => mishap.rot = u64::try_from(number).ok(),
                 "jump" => mishap.jump_s = i64::try_from(number).unwrap_or_default(),
                 "lose" => mishap.lose = u64::try_from(number).ok(),

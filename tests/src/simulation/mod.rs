@@ -25,7 +25,7 @@ mod world;
 
 pub use check::{Check, Violation};
 pub use draw::Draw;
-pub use enumeration::{every_operation, every_recovery};
+pub use enumeration::{every_operation, every_recovery, every_room};
 pub use expected::Expected;
 pub use mishap::{FAULTS, Mishap};
 pub use oracle::Outcome;

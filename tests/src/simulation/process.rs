@@ -29,8 +29,8 @@ pub(super) struct Process {
     announced: BTreeMap<String, Duration>,
     /// The steps whose bodies are at work.
     pub(super) running: BTreeSet<String>,
-    /// The attempts whose bodies came back with a value.
-    pub(super) came_back: BTreeSet<(String, u32)>,
+    /// The attempts whose bodies began.
+    pub(super) begun: BTreeSet<(String, u32)>,
 }
 
 /// The records that were told of, as bytes of a log.
@@ -57,7 +57,7 @@ impl Process {
             opened: None,
             announced: BTreeMap::new(),
             running: BTreeSet::new(),
-            came_back: BTreeSet::new(),
+            begun: BTreeSet::new(),
         }
     }
 
@@ -74,7 +74,7 @@ impl Process {
         retry_count: u32,
         late: bool,
     ) -> Result<(), Violation> {
-        let Self { disk, log, live, durable, running, .. } = self;
+        let Self { disk, log, live, durable, running, begun, .. } = self;
         let (log, story) = (log.as_path(), if late { live } else { durable });
         let bytes = if late { disk.read(log) } else { disk.durable(log) };
         story.read_on(&bytes.unwrap_or_default());
@@ -90,6 +90,7 @@ impl Process {
                 .holds(fate.is_over(), || format!("`{step}` begins while `{on}` is {fate:?}"))?;
         }
         check_named(log, story, depends_on, &|path| disk.durable(path))?;
+        begun.insert((step.to_owned(), retry_count));
         let alone = running.insert(step.to_owned());
         Check::AttemptOnce.holds(alone, || format!("two bodies of `{step}` at once"))
     }

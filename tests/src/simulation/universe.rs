@@ -47,6 +47,9 @@ pub struct Universe {
     was_cut: bool,
 }
 
+/// More room than any run needs.
+const ROOM_BYTES: u64 = 1 << 40;
+
 /// What came of a process.
 #[derive(Debug)]
 pub struct Ended {
@@ -108,6 +111,12 @@ impl Universe {
         let log = self.newest_log();
         let found = log.as_ref().and_then(|log| self.disk.read(log)).unwrap_or_default();
         let ended = self.run(mishap)?;
+        if mishap.room_bytes.is_some() && !mishap.kills() {
+            self.judge_full()?;
+        }
+        if let Some(bytes) = mishap.tail_bytes {
+            self.cut_tail(bytes);
+        }
         if let Some(draw) = mishap.rot {
             self.rot(&mut Draw::new(draw));
         }
@@ -174,6 +183,7 @@ impl Universe {
         if let Some((fault, at)) = mishap.fault {
             self.disk.fault(at, fault);
         }
+        self.disk.room(mishap.room_bytes.unwrap_or(ROOM_BYTES));
         self.world.enter(&self.disk, mishap.kills());
         self.clock.direct();
         let watch = Arc::new(Watch::default());
@@ -221,6 +231,20 @@ impl Universe {
         Ok(())
     }
 
+    /// The room that was reserved took the end of every attempt that began.
+    fn judge_full(&mut self) -> Result<(), Violation> {
+        let begun = self.world.begun();
+        let Some(log) = self.newest_log().filter(|_| !begun.is_empty()) else { return Ok(()) };
+        self.story.read_on(&self.disk.read(&log).unwrap_or_default());
+        for (step, number) in begun {
+            let fate = &self.story.steps[&step];
+            let ended = fate.attempts > number + 1 || !fate.open;
+            Check::EndFits.holds(ended, || format!("`{step}` {number} has no end"))?;
+        }
+        let closed = self.story.closed.is_some();
+        Check::EndFits.holds(closed, || "the summary is missing".to_owned())
+    }
+
     /// Reading changes nothing; running again changes nothing but the name of the lock's holder; and
     /// nothing is left that a power cut could take.
     fn judge_fixed_point(&mut self) -> Result<(), Violation> {
@@ -242,6 +266,15 @@ impl Universe {
             Check::FixedPoint.holds(done && now == before, || differing(&before, &now))?;
         }
         Ok(())
+    }
+
+    /// Of what was written to the newest log and not synced, only so many bytes are left.
+    fn cut_tail(&self, bytes: u64) {
+        let Some(log) = self.newest_log() else { return };
+        let live = self.disk.read(&log).unwrap_or_default();
+        let synced = self.disk.durable(&log).map_or(0, |durable| durable.len());
+        let end = live.len().min(synced + bytes as usize);
+        self.disk.write(&log, &live[..end]).expect("a disk that works");
     }
 
     /// A byte of a log rots that was not synced.

@@ -105,9 +105,9 @@ impl World {
         self.lock().process.as_ref()?.opened.map(|(_, operations)| operations)
     }
 
-    /// The attempts whose bodies came back with a value in this process.
-    pub fn came_back(&self) -> BTreeSet<(String, u32)> {
-        self.lock().process.as_ref().map(|process| process.came_back.clone()).unwrap_or_default()
+    /// The attempts whose bodies began in this process.
+    pub fn begun(&self) -> BTreeSet<(String, u32)> {
+        self.lock().process.as_ref().map(|process| process.begun.clone()).unwrap_or_default()
     }
 
     /// How often each effect happened.
@@ -180,13 +180,9 @@ impl World {
     }
 
     /// A body ends, with a value or without one.
-    pub(super) fn body_ends(&self, step: &str, retry_count: u32, came_back: bool) {
-        let mut inside = self.lock();
-        if let Some(process) = &mut inside.process {
+    pub(super) fn body_ends(&self, step: &str) {
+        if let Some(process) = &mut self.lock().process {
             process.running.remove(step);
-            if came_back {
-                process.came_back.insert((step.to_owned(), retry_count));
-            }
         }
     }
 
