@@ -1,7 +1,8 @@
 //! The target `log`: any bytes as a log.
 //!
 //! The reader finds the same records, and comes to the same verdict, as the reference reader does;
-//! a part of a log has a part of its records; sealing keeps them, and sealing again changes nothing.
+//! a part of a log has a part of its records; sealing keeps them, and sealing again changes nothing;
+//! repairing makes of what is refused a log that can be gone on with, and repairs nothing else.
 //!
 //! The first byte says how the rest becomes a log, because chance does not hit a checksum: `s` puts
 //! the right crc into every line that ends in one, `c` also the right seq and prev; anything else
@@ -11,12 +12,14 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use apollo::testing::{RawLog, SimDisk};
-use apollo::{ReadError, Record, RecordError, RunState};
+use apollo::testing::{RawLog, SimClock, SimDisk};
+use apollo::{
+    Disk as _, ReadError, Record, RecordError, RepairError, RunOptions, RunState, Timestamp, repair,
+};
 
 use super::reference::{self, Beside, Verdict};
 
-const LOG: &str = "/task_t_1.jsonl";
+const LOG: &str = "/.apollo/logs/task_t_1.jsonl";
 
 /// The one file that a header of the corpus refers to.
 const SPILLED: (&str, &[u8]) = ("task_t_1.jsonl.0.warnings.json", b"[\"spilled\"]");
@@ -28,6 +31,7 @@ pub(super) fn check(input: &[u8]) {
     // Any place will do, as long as it is the same one the next time.
     let place = usize::try_from(reference::crc32(&log)).expect("32 bits") % (log.len() + 1);
     check_part(&log[..place], &whole);
+    check_repair(&log, &whole);
     if let Verdict::Usable { records, end_bytes, .. } = whole {
         check_seal(&log, usize::try_from(end_bytes).expect("a small log"), &records);
     }
@@ -36,8 +40,12 @@ pub(super) fn check(input: &[u8]) {
 /// A disk that holds the log.
 fn disk(log: &[u8]) -> (SimDisk, RawLog) {
     let disk = SimDisk::new(0);
+    for (dir, parent) in [("/.apollo", "/"), ("/.apollo/logs", "/.apollo")] {
+        disk.create_dir(Path::new(dir)).expect("a disk");
+        disk.sync_dir(Path::new(parent)).expect("a disk");
+    }
     disk.write(LOG, log).expect("a disk");
-    disk.write(Path::new("/").join(SPILLED.0), SPILLED.1).expect("a disk");
+    disk.write(Path::new(LOG).with_file_name(SPILLED.0), SPILLED.1).expect("a disk");
     let raw = RawLog::at(Arc::new(disk.clone()), Path::new(LOG));
     (disk, raw)
 }
@@ -100,6 +108,37 @@ fn check_seal(log: &[u8], end: usize, records: &[Record]) {
         Some(&log[..end]),
         "what is sealed is synced"
     );
+}
+
+/// A log that is refused is repaired: its first part can be folded, and the whole one is kept. What
+/// is not damaged, and what another version wrote, is left as it is.
+fn check_repair(log: &[u8], verdict: &Verdict) {
+    let (disk, raw) = disk(log);
+    let clock = SimClock::new(Timestamp::from_unix_us(0));
+    let options = RunOptions::new().dir("/.apollo").disk(Arc::new(disk.clone()));
+    let options = options.clock(Arc::new(clock));
+    let is_sound = raw.fold().is_ok();
+    let repaired = match (repair(&options, "t"), verdict) {
+        (Err(RepairError::Read { .. }), Verdict::Schema(_)) => return,
+        (repaired, _) => repaired.expect("a log of this version"),
+    };
+    let Some(damage) = repaired.damage else {
+        assert!(is_sound, "what is refused is damaged");
+        assert_eq!(disk.read(LOG).as_deref(), Some(log));
+        return;
+    };
+    assert!(!is_sound, "what is not refused is not damaged");
+    if let Verdict::Corrupt { offset_bytes, .. } = verdict {
+        assert!(damage.offset_bytes <= *offset_bytes, "only a contradiction comes before it");
+    }
+    let good = usize::try_from(damage.offset_bytes).expect("a small log");
+    assert_eq!(disk.read(LOG).as_deref(), Some(&log[..good]));
+    assert_eq!(repaired.kept.and_then(|kept| disk.read(kept)).as_deref(), Some(log));
+    let (state, found) = raw.fold().expect("a repaired log");
+    assert_eq!((state.records(), found.torn_bytes), (repaired.records, None));
+    let files = disk.files();
+    assert_eq!(repair(&options, "t").expect("a repaired log").damage.map(|it| it.line), None);
+    assert_eq!(disk.files(), files, "repairing again");
 }
 
 /// What the product's reader says, in the words of the reference.
