@@ -1,7 +1,10 @@
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::*;
 use crate::clock::{Clock as _, SimClock};
+use crate::disk::{Op, Operation};
 
 /// A clock that nobody has to wait for.
 fn clock() -> SimClock {
@@ -70,6 +73,28 @@ fn a_lock_is_not_taken_through_a_symbolic_link() {
     let refused = store.lock_task(&task(), &holder(17), &clock()).unwrap_err();
     assert!(matches!(refused, LockError::Failed { .. }));
     assert_eq!(fs::read(dir.path().join("victim")).unwrap(), b"text");
+}
+
+/// Somebody who removes the first file that is created, before its maker can lock it.
+#[derive(Debug, Default)]
+struct Remover(AtomicBool);
+
+impl Hook for Remover {
+    fn ended(&self, operation: &Operation<'_>, _how: &io::Result<()>) {
+        if operation.what == Op::Create && !self.0.swap(true, Ordering::SeqCst) {
+            fs::remove_file(operation.path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_lock_on_a_file_that_was_removed_meanwhile_is_not_believed() {
+    let dir = TempDir::new();
+    let disk = HookDisk::new(Arc::new(RealDisk), Arc::new(Remover::default()));
+    let store = Store::create(Arc::new(disk), &dir.path().join(".apollo")).unwrap();
+    let lock = store.lock_task(&task(), &holder(17), &clock()).unwrap();
+    assert_eq!(store.holder_of(&task()).unwrap(), Liveness::Running(Some(holder(17))));
+    drop(lock);
 }
 
 #[test]
