@@ -287,8 +287,12 @@ fn a_snapshot_is_ignored_when_it_is_of_another_run() {
     let other = some(4);
     // Another run's, with its name and with this one's: then the first records differ.
     let theirs = &other.snapshots.last().unwrap().2;
-    written.ignores(&reworded(theirs, "task_t_1.jsonl", "task_t_2.jsonl"));
+    let named = reworded(theirs, "task_t_1.jsonl", "task_t_2.jsonl");
+    written.ignores(&named);
     written.ignores(theirs);
+    // A log without a record can't show that it is another one: only the name tells.
+    let none = written.resume(b"", None).unwrap();
+    assert_eq!(written.resume(b"", Some(&named)).unwrap(), none);
     // A log that was replaced by another one of its name, even by a shorter one.
     let starts = line_starts(&other.bytes);
     for lines in [1, 2, other.bytes.iter().filter(|byte| **byte == b'\n').count()] {
