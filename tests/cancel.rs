@@ -4,7 +4,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use apollo::{Cancel, RunError, RunOptions, Summary, Task};
+use apollo::{Cancel, Context, RunError, RunOptions, Summary, Task, step, task};
 use apollo_tests::child::{output, pipelines, said, until};
 use apollo_tests::dir::Dir;
 use apollo_tests::log::{Log, judge};
@@ -59,10 +59,25 @@ fn a_running_step_is_told_and_the_run_can_go_on() {
     judge(&dir.logs());
 }
 
+/// Waits until it is told to stop, and returns a value all the same.
+#[step]
+fn headstrong(ctx: &Context) -> u64 {
+    until("somebody says stop", || ctx.is_cancelled().then_some(7))
+}
+
+task! { proud { steps: [headstrong] } }
+
 #[test]
 fn a_step_that_heard_of_it_and_returns_a_value_is_no_success() {
     let dir = Dir::new("heard");
-    script(&dir, "first", "hang");
+    check(&dir, &proud(), "STEP_START", "headstrong");
+    let story = ["TASK RUNNING", "headstrong START RUNNING 0", "headstrong END FAILED 0"];
+    assert_eq!(Log::read(&dir.only_log()).story()[..3], story);
+}
+
+#[test]
+fn who_is_stopped_before_it_begins_runs_nothing() {
+    let dir = Dir::new("before");
     let cancel = Cancel::new();
     cancel.cancel();
     let result = row().run(&options(&dir).cancel(cancel));
