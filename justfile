@@ -28,6 +28,10 @@ bless:
 crash:
     cargo crash
 
+# Lets libFuzzer look for inputs that break a promise, so many seconds for each target.
+fuzz seconds="20":
+    bash .ci/fuzz {{ seconds }}
+
 # Builds the documentation; a warning is an error.
 doc:
     RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --all-features

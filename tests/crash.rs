@@ -6,10 +6,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use apollo::testing::{CrashDisk, Fault, SimClock};
-use apollo::{Clock as _, EngineError, RunError, RunOptions, Status, Summary, Timestamp};
+use apollo::{
+    Clock as _, EngineError, Notice, Observer, RunError, RunOptions, Status, Summary, Timestamp,
+};
 use apollo_tests::child::{output, pipelines, said};
 use apollo_tests::dir::Dir;
 use apollo_tests::disk::TestDisk;
@@ -186,6 +188,39 @@ fn a_disk_that_can_only_be_read_from_any_operation_on_ends_the_epoch_and_the_nex
 #[test]
 fn a_short_write_at_every_operation_ends_the_epoch_and_the_next_run_finishes() {
     failing_everywhere(Fault::Short, "a short write");
+}
+
+/// Keeps what a person is warned of.
+#[derive(Debug, Default)]
+struct Warned(Mutex<Vec<String>>);
+
+impl Observer for Warned {
+    fn notice(&self, notice: Notice<'_>) {
+        if let Notice::Warning(text) = notice {
+            self.0.lock().unwrap().push(text.to_owned());
+        }
+    }
+}
+
+#[test]
+fn a_file_system_that_cannot_reserve_room_is_told_of_once_and_the_run_goes_on() {
+    let mut told = 0;
+    let (_expected, operations) = undisturbed();
+    for at in 1..=operations {
+        let dir = Dir::new("reserve");
+        let fault = Fault::Fail(Errno::OPNOTSUPP);
+        let disk = Arc::new(CrashDisk::new(TestDisk::quick(), at, fault));
+        let warned = Arc::new(Warned::default());
+        let watched = options(&dir).disk(disk.clone()).observer(warned.clone());
+        let result = crashing().run(&watched);
+        if disk.met().is_some_and(|(operation, _path)| operation == "reserve") {
+            assert_eq!(result.unwrap().status, Status::Success);
+            let warnings = warned.0.lock().unwrap();
+            assert!(warnings.len() == 1 && warnings[0].contains("no room can be reserved"));
+            told += 1;
+        }
+    }
+    assert!(told > 0, "a run reserves room");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod everywhere;
 mod examples;
 mod format_compat;
 mod format_doc;
+mod fuzz;
 mod lock;
 mod model;
 mod once;

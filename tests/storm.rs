@@ -17,6 +17,17 @@ fn two_processes_that_race_for_one_run_share_it() {
 }
 
 #[test]
+fn two_processes_that_race_without_locks_are_found_out() {
+    if !has_tool("strace") {
+        println!("there is no strace, so no lock is left out");
+        return;
+    }
+    let found = race::race_without_locks(PROGRAM, 20);
+    println!("without locks, the race and what it broke: {found:?}");
+    assert!(found.is_some());
+}
+
+#[test]
 fn killed_at_random_moments_again_and_again_the_plain_command_finishes_the_work() {
     println!("{}", kill::storm(PROGRAM, 20, 0));
 }

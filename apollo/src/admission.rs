@@ -192,11 +192,11 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     let opening = judge(task, options, &store, &run, &state)?;
     let mut warnings = store.warnings();
     let forgotten = forgotten(&store, &run, &mut warnings)?;
-    let (log, file) = match found {
+    let (log, mut file) = match found {
         Some(found) => seal(found, &mut warnings)?,
         None => create(&store, &run)?,
     };
-    warnings.extend_from_slice(file.warnings());
+    warnings.extend(file.take_warnings());
     let max_parallel = max_parallel(task, options);
     let mut work = Work {
         store: Arc::new(store),

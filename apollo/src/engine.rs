@@ -265,6 +265,7 @@ impl Engine {
             committed => committed,
         };
         let synced = synced.map_err(|source| EngineError::Log { source })?;
+        file.take_warnings().iter().for_each(|warning| self.tell(Notice::Warning(warning)));
         told.iter().for_each(|record| self.tell(Notice::Record(record)));
         Ok(Written { synced, no_room })
     }

@@ -128,7 +128,8 @@ impl SimDisk {
 
     /// Cuts the power: all processes of the machine are dead, and what was not synced is lost,
     /// kept, or kept in part, as the seed says. Gives the first process after it, on a machine of
-    /// its own; cutting the power of the same one again gives another possible end of it.
+    /// its own. So one moment can have several ends: cutting the power of the same machine again
+    /// gives another one, and [`Self::kill`] the one without a cut.
     #[must_use = "the process is dead; the next one sees what is left"]
     pub fn cut_power(&self) -> Self {
         let left = self.look().cut();
@@ -191,13 +192,14 @@ impl SimDisk {
     /// The machine, for a process that lives.
     fn alive(&self) -> io::Result<MutexGuard<'_, Machine>> {
         let machine = self.look();
-        let over = machine.is_off() || self.process.dead.load(Ordering::SeqCst);
-        if over { Err(dead()) } else { Ok(machine) }
+        let ended = self.process.dead.load(Ordering::SeqCst);
+        let lives = !ended && machine.has_power(self.process.number);
+        if lives { Ok(machine) } else { Err(dead()) }
     }
 
     fn die(&self, machine: &mut Machine) {
         self.process.dead.store(true, Ordering::SeqCst);
-        machine.end(self.process.number);
+        machine.end(|process| process == self.process.number);
     }
 
     /// Counts an operation and says how it goes on.

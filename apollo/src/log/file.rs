@@ -275,10 +275,11 @@ impl LogFile {
         self.file.set_len(self.end_bytes).map_err(|source| self.write_error(&self.path, source))
     }
 
-    /// What a person should know about this log's file system.
+    /// What a person should know about this log's file system, and was not told yet; a commit may
+    /// find out more.
     #[must_use]
-    pub(crate) fn warnings(&self) -> &[String] {
-        &self.warnings
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Makes sure that the file can be written and is still what its name stands for.

@@ -362,7 +362,7 @@ fn checked(line: &[u8]) -> Result<(&[u8], Crc), RecordError> {
         .and_then(|(rest, stored)| Some((rest.strip_suffix(CRC_KEY)?, stored)))
         .ok_or(RecordError::NoCrc)?;
     let computed = Crc::of(body);
-    if str::from_utf8(stored).ok().and_then(Crc::parse) != Some(computed) {
+    if stored.try_into().ok().and_then(Crc::of_hex) != Some(computed) {
         let stored = String::from_utf8_lossy(stored).escape_debug().to_string();
         return Err(RecordError::Crc { stored, computed });
     }

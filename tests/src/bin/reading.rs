@@ -1,25 +1,26 @@
 //! What reading a log costs: a log of some hundred megabytes, written by the real writer, read in
-//! the same pieces by a loop that counts newlines, by the reader, and line by line as JSON.
+//! the same pieces by a loop that counts newlines, by the reader, and line by line as JSON. And how
+//! much memory a far longer one takes, `reading RECORDS` of them.
 //!
-//! It prints ratios and judges nothing. `reading fold LOG` reads one log once and prints how much
-//! memory that took.
+//! It prints ratios and judges nothing. `reading fold LOG` folds one log once.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use apollo::testing::RawLog;
-use apollo::{
-    Attempt, Crc, Digest, End, Event, Header, HeaderStep, OpenReason, RealDisk, Record,
-    RecordError, RetryPolicy, RunState, StepId, TaskId, TaskName, Timestamp,
-};
+use apollo::{Crc, RealDisk, Record, RecordError, RunState, Timestamp};
 use apollo_tests::dir::Dir;
+use apollo_tests::events::{opened, retried, step, succeeded};
 
 const ROUNDS: usize = 5;
 const STEPS: u32 = 1_000;
+
+/// How many records the short log has, about 200 MiB.
+const RECORDS: u32 = 500_000;
 
 /// As much as the reader reads at once.
 const CHUNK_BYTES: usize = 1024 * 1024;
@@ -28,48 +29,52 @@ fn main() {
     let args: Vec<_> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["fold", log] => println!("{}", fold_and_weigh(Path::new(log))),
-        [] => compare(),
-        _ => panic!("usage: reading [fold LOG]"),
+        [] => compare(10 * RECORDS),
+        [records] => compare(records.parse().expect("a number of records")),
+        _ => panic!("usage: reading [RECORDS | fold LOG]"),
     }
 }
 
-fn compare() {
+fn compare(records: u32) {
     let dir = Dir::new("reading");
-    let small = write(&dir.path().join("small.jsonl"), 250);
-    let large = write(&dir.path().join("large.jsonl"), 2_500);
-    let (small, large) = (small.as_path(), large.as_path());
     kinds();
-    let mut rounds: Vec<_> = (0..ROUNDS)
-        .map(|_| [timed(|| count(small)), timed(|| read(small)), timed(|| as_json(small))])
-        .collect();
-    let mib = fs::metadata(small).expect("a log").len() as f64 / 1024.0 / 1024.0;
-    for (name, which) in [("the reader, with the fold", 1), ("as JSON, with the fold", 2)] {
-        rounds.sort_by(|a, b| ratio(a[0], a[which]).total_cmp(&ratio(b[0], b[which])));
-        let middle = &rounds[ROUNDS / 2];
-        println!(
-            "{name}: {:.0} MiB/s, {:.2} of counting newlines ({:.0} MiB/s)",
-            mib / middle[which].as_secs_f64(),
-            ratio(middle[0], middle[which]),
-            mib / middle[0].as_secs_f64(),
-        );
-    }
-    rounds.sort_by(|a, b| ratio(a[2], a[1]).total_cmp(&ratio(b[2], b[1])));
-    println!("the reader is {:.1} times as fast as JSON", {
-        let middle = &rounds[ROUNDS / 2];
-        ratio(middle[2], middle[1])
-    });
-    for log in [small, large] {
+    let log = write(&dir.path().join("short.jsonl"), RECORDS);
+    files(&log);
+    let longer = write(&dir.path().join("long.jsonl"), records);
+    for log in [log, longer] {
         let this = std::env::current_exe().expect("this program");
         let said = Command::new(this).arg("fold").arg(log).output().expect("a child").stdout;
         print!("{}", String::from_utf8_lossy(&said));
     }
 }
 
+/// What a log costs, in a file that the system has in memory.
+fn files(log: &Path) {
+    let mib = fs::metadata(log).expect("a log").len() as f64 / 1024.0 / 1024.0;
+    let rounds: Vec<_> = (0..ROUNDS)
+        .map(|_| [timed(|| count(log)), timed(|| read(log)), timed(|| as_json(log))])
+        .collect();
+    let print = |name, which: usize, against: usize, what| {
+        let of = |round: &[Duration; 3]| ratio(round[against], round[which]);
+        let mut rounds = rounds.clone();
+        rounds.sort_by(|a, b| of(a).total_cmp(&of(b)));
+        let middle = rounds[ROUNDS / 2];
+        println!(
+            "{name}: {:.0} MiB/s, {:.2} times as fast as {what} ({:.2} to {:.2} in {ROUNDS} rounds)",
+            mib / middle[which].as_secs_f64(),
+            of(&middle),
+            of(&rounds[0]),
+            of(&rounds[ROUNDS - 1]),
+        );
+    };
+    print("the reader, with the fold", 1, 0, "counting newlines");
+    print("the reader, with the fold", 1, 2, "JSON with the fold");
+}
+
 /// What a line of each kind costs, without a file.
 fn kinds() {
-    let step = StepId::parse("s7").expect("an id");
-    let [start, _] = retried(&step, 3);
-    let [_, success] = last(&step, 3);
+    let step = step("s7");
+    let [start, success] = succeeded(&step, 3);
     let [_, retrying] = retried(&step, 3);
     for (name, event) in [("STEP_START", start), ("SUCCESS", success), ("a retry", retrying)] {
         let record = Record {
@@ -165,86 +170,30 @@ fn each_line(log: &Path, mut each: impl FnMut(&[u8])) {
     }
 }
 
-/// Folds one log, and tells how much memory that took at most.
+/// Folds one log, and tells how long and how much memory that took.
 fn fold_and_weigh(log: &Path) -> String {
+    let began = Instant::now();
     let records = read(log);
+    let seconds = began.elapsed().as_secs_f64();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown");
     let mib = fs::metadata(log).expect("a log").len() / 1024 / 1024;
-    format!("{mib} MiB, {records} records of {STEPS} steps: {} of memory", peak.trim())
+    let peak = peak.trim();
+    format!(
+        "{mib} MiB, {records} records of {STEPS} steps: {seconds:.1} s, {peak} of memory at most"
+    )
 }
 
-/// Writes a log of one epoch whose steps fail so often before they succeed.
-fn write(log: &Path, failures: u32) -> std::path::PathBuf {
-    let ids: Vec<_> =
-        (0..STEPS).map(|n| StepId::parse(&format!("step_{n}")).expect("an id")).collect();
+/// Writes a log of about so many records: one epoch, whose steps fail often before they succeed.
+fn write(log: &Path, records: u32) -> PathBuf {
+    let failures = records / STEPS / 2;
+    let ids: Vec<_> = (0..STEPS).map(|n| step(&format!("step_{n}"))).collect();
     let failing = (0..failures)
         .flat_map(|n| ids.iter().flat_map(move |id| retried(id, n)))
-        .chain(ids.iter().flat_map(|id| last(id, failures)));
-    let events = std::iter::once(header(&ids)).chain(failing).map(|event| (0, event));
+        .chain(ids.iter().flat_map(|id| succeeded(id, failures)));
+    let events = std::iter::once(opened(&ids)).chain(failing).map(|event| (0, event));
     RawLog::at(Arc::new(RealDisk), log).write(4_096, events).expect("room for a log");
     log.to_owned()
-}
-
-fn attempt(step: &StepId, retry_count: u32) -> Attempt {
-    Attempt { step: step.clone(), retry_count, input_digest: Digest::of(step.as_str().as_bytes()) }
-}
-
-fn retried(step: &StepId, retry_count: u32) -> [Event; 2] {
-    let attempt = attempt(step, retry_count);
-    let end = End::Retrying {
-        error: "no answer from 10.0.0.7:5432: connection refused (os error 111)".to_owned(),
-        retry_at: Timestamp::from_unix_us(1_794_000_000_000_789),
-        delay_ms: 30_000,
-    };
-    [
-        Event::AttemptStarted(attempt.clone()),
-        Event::AttemptEnded { attempt, duration_ms: Some(1_234), end },
-    ]
-}
-
-fn last(step: &StepId, retry_count: u32) -> [Event; 2] {
-    let attempt = attempt(step, retry_count);
-    let end = End::Success { output_digest: Digest::of(b"null"), artifacts: <_>::default() };
-    [
-        Event::AttemptStarted(attempt.clone()),
-        Event::AttemptEnded { attempt, duration_ms: Some(1_234), end },
-    ]
-}
-
-fn header(ids: &[StepId]) -> Event {
-    let retry = serde_json::json!({
-        "policy": "fixed", "max_retries": 1_000_000, "delay_ms": 30_000, "cap_ms": null,
-        "jitter": false,
-    });
-    let retry: RetryPolicy = serde_json::from_value(retry).expect("a policy");
-    let step = |id: &StepId| HeaderStep {
-        id: id.clone(),
-        depends_on: vec![],
-        optional: false,
-        retry,
-        timeout_ms: None,
-        digest: Digest::of(b"definition"),
-        version: 1,
-    };
-    Event::EpochOpened(Box::new(Header {
-        schema: apollo::SCHEMA,
-        apollo: "0.1.0".to_owned(),
-        task: TaskName::parse("t").expect("a name"),
-        task_id: TaskId::parse("t").expect("an id"),
-        params: <_>::default(),
-        graph_digest: Digest::of(b"graph"),
-        max_parallel: 2,
-        reason: OpenReason::Start,
-        steps: ids.iter().map(step).collect(),
-        rerun: vec![],
-        resume_from: None,
-        renamed: <_>::default(),
-        warnings: vec![],
-        host: "n1".to_owned(),
-        pid: 1,
-        program: None,
-    }))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {

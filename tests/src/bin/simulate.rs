@@ -1,7 +1,9 @@
 //! The simulation in its long form: every scenario, every fault at every operation, the recoveries,
 //! and as many seeds as somebody has time for.
 //!
-//! It prints what it tried, and where a check does not hold one line that repeats it.
+//! It prints what it tried, and where a check does not hold one line that repeats it. With
+//! `--first-failure` it tries one seed of every scenario after the other, and says after how many
+//! seeds which check failed.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,12 +45,15 @@ fn main() -> ExitCode {
         }
     };
     let mut tally = Tally::default();
-    match simulate(&args, &mut tally) {
+    let tried =
+        if args.first_failure { hunt(&args, &mut tally) } else { simulate(&args, &mut tally) };
+    match tried {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if args.first_failure {
-                let (check, trials) = (failure.violation.check, tally.points + tally.seeds);
-                println!("caught: {} after {trials} trials", check.as_str());
+                let (check, scenario) = (failure.violation.check, failure.trial.scenario);
+                let (check, seeds) = (check.as_str(), tally.seeds);
+                println!("caught: {check} in {} after {seeds} seeds", scenario.name);
             }
             if args.seed.is_some() {
                 println!("{}", failure.log);
@@ -85,9 +90,29 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
     Ok(args)
 }
 
+fn chosen(args: &Args) -> impl Iterator<Item = &'static Scenario> {
+    let chosen = args.scenario.map(|scenario| scenario.name);
+    SCENARIOS.iter().filter(move |scenario| chosen.is_none_or(|name| name == scenario.name))
+}
+
+/// Tries the seeds of all scenarios side by side: what only one of them shows is soon found.
+fn hunt(args: &Args, tally: &mut Tally) -> Result<(), Box<Failure>> {
+    let mut expected = Vec::new();
+    for scenario in chosen(args) {
+        expected.push((scenario, Expected::of(scenario)?));
+    }
+    for seed in args.from..args.from + args.seeds.unwrap_or(2_000) {
+        for (scenario, expected) in &expected {
+            tally.seeds += 1;
+            expected.hold(&Trial::of_seed(scenario, seed, expected.operations))?;
+        }
+    }
+    println!("{} seeds", tally.seeds);
+    Ok(())
+}
+
 fn simulate(args: &Args, tally: &mut Tally) -> Result<(), Box<Failure>> {
-    let chosen = |scenario: &&&Scenario| args.scenario.is_none_or(|one| one.name == scenario.name);
-    for scenario in SCENARIOS.iter().filter(|scenario| chosen(&scenario)) {
+    for scenario in chosen(args) {
         let expected = Expected::of(scenario)?;
         if let Some(seed) = args.seed {
             let mut trial = Trial::of_seed(scenario, seed, expected.operations);

@@ -7,7 +7,8 @@ use std::process::{Command, ExitCode};
 
 use apollo_tests::pipelines::scripted::row;
 use apollo_tests::pipelines::thirty::{thirty, three};
-use apollo_tests::storm::power::{Kind, NAMESPACE, Points};
+use apollo_tests::storm::machine::{Kind, NAMESPACE};
+use apollo_tests::storm::power::Points;
 use apollo_tests::storm::{inject, kill, power, race};
 
 const USAGE: &str = "\
@@ -15,6 +16,9 @@ usage: storm race TIMES [SEED]
        storm kill KILLS [SEED]
        storm strace [CALL [NUMBER]]
        storm cut ext4|xfs [CUTS [SEED] | at OPERATION [OPERATION]]";
+
+/// A call so far behind another one is none of a run's.
+const NO_MORE: usize = 1 << 20;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args().skip(1).collect();
@@ -29,6 +33,10 @@ fn main() -> ExitCode {
         }
         ["strace"] => println!("{}", inject::inject(program, &inject::CALLS, 1, 1)),
         ["strace", call] => println!("{}", inject::inject(program, &[call], 1, 1)),
+        ["strace", call, number] => {
+            let number = number.parse().unwrap_or_else(|_| panic!("{USAGE}"));
+            println!("{}", inject::inject(program, &[call], number, NO_MORE));
+        }
         ["cut", rest @ ..] => {
             let mut inside = Command::new(NAMESPACE[0]);
             inside.args(&NAMESPACE[1..]).args([program, "cut-inside"]).args(rest);

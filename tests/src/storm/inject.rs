@@ -7,8 +7,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Output;
 
-use super::chance::Repeat;
 use super::judged::Judged;
+use super::repeat::Repeat;
 use super::undisturbed::Undisturbed;
 use crate::child::{output, pipelines, said};
 use crate::dir::{Dir, test_root};

@@ -4,12 +4,13 @@ use std::fmt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-use super::chance::{Chance, Repeat};
 use super::judged::Judged;
+use super::repeat::Repeat;
 use super::undisturbed::Undisturbed;
 use crate::child::said;
 use crate::dir::{Dir, test_root};
 use crate::log::Log;
+use crate::simulation::Draw;
 
 /// What the kills met.
 #[derive(Debug, Default)]
@@ -60,14 +61,14 @@ pub fn storm(program: &str, kills: u64, seed: u64) -> Kills {
 impl Kills {
     /// One run, from its begin to its end.
     fn round(&mut self, undisturbed: &Undisturbed<'_>, most: u64, seed: u64) -> Dir {
-        let mut chance = Chance::new(seed);
+        let mut draw = Draw::new(seed);
         let dir = Dir::new("kill");
         self.rounds += 1;
+        let took_us = u64::try_from(undisturbed.took.as_micros()).unwrap_or(u64::MAX);
         while self.kills < most {
             // Mostly early, so that a run is met again and again, recovery included.
-            let longest =
-                if chance.below(4) == 0 { undisturbed.took } else { undisturbed.took / 4 };
-            let moment = chance.shorter_than(longest);
+            let longest_us = if draw.one_in(4) { took_us } else { took_us / 4 };
+            let moment = Duration::from_micros(draw.below(longest_us.max(1)));
             let mut child = undisturbed.command(&dir).spawn().expect("a program that starts");
             if ends_within(&mut child, moment).is_none() {
                 drop(child.kill());

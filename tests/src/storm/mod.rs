@@ -4,10 +4,11 @@
 //! They are long where they are run by the program `storm`, and bounded in the tests. A storm
 //! panics at the first promise that is broken, and says how to meet it again.
 
-pub mod chance;
 pub mod inject;
 pub mod judged;
 pub mod kill;
+pub mod machine;
 pub mod power;
 pub mod race;
+pub mod repeat;
 pub mod undisturbed;

@@ -42,10 +42,10 @@ impl Inode {
         self.openings.retain(|opening| opening.number != number);
     }
 
-    /// Closes what a process had open; tells whether that was anything.
-    pub(super) fn end(&mut self, process: u64) -> bool {
+    /// Closes what processes had open that are over; tells whether that was anything.
+    pub(super) fn end(&mut self, is_over: impl Fn(u64) -> bool) -> bool {
         let before = self.openings.len();
-        self.openings.retain(|opening| opening.process != process);
+        self.openings.retain(|opening| !is_over(opening.process));
         self.openings.len() < before
     }
 

@@ -31,10 +31,10 @@ pub(super) struct Machine {
     capacity_bytes: u64,
     used_bytes: u64,
     chance: Chance,
-    /// The number of the next process or opening.
-    next: u64,
-    /// Whether its power was cut.
-    off: bool,
+    /// The number that was given last to a process or an opening.
+    last: u64,
+    /// All processes up to this number ended with a power cut.
+    cut_at: u64,
 }
 
 /// What an opening is known by.
@@ -61,19 +61,20 @@ impl Machine {
             capacity_bytes: FREE_BYTES,
             used_bytes: 0,
             chance: Chance::new(seed),
-            next: 0,
-            off: false,
+            last: 0,
+            cut_at: 0,
         }
-    }
-
-    pub(super) fn is_off(&self) -> bool {
-        self.off
     }
 
     /// A number that no process and no opening has.
     pub(super) fn next(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+        self.last += 1;
+        self.last
+    }
+
+    /// Whether no power cut has ended a process.
+    pub(super) fn has_power(&self, process: u64) -> bool {
+        process > self.cut_at
     }
 
     pub(super) fn free_bytes(&self) -> u64 {
@@ -110,10 +111,10 @@ impl Machine {
         self.release(opened.ino);
     }
 
-    /// Closes all that a process had open.
-    pub(super) fn end(&mut self, process: u64) {
+    /// Closes what the processes had open that are over.
+    pub(super) fn end(&mut self, is_over: impl Fn(u64) -> bool) {
         for ino in (0..self.inodes.len()).map(Ino) {
-            if self.inode_mut(ino).end(process) {
+            if self.inode_mut(ino).end(&is_over) {
                 self.release(ino);
             }
         }
@@ -279,7 +280,8 @@ impl Machine {
 
     /// The machine after a power cut. Asked again, it may be another one.
     pub(super) fn cut(&mut self) -> Self {
-        self.off = true;
+        self.cut_at = self.last;
+        self.end(|_process| true);
         let chance = &mut self.chance;
         let cut = match chance.below(8) {
             0 => Cut::Nothing,
@@ -310,7 +312,7 @@ impl Machine {
             used_bytes += new.taken_bytes;
         }
         let (capacity_bytes, chance) = (self.capacity_bytes, Chance::new(chance.next()));
-        Self { names, inodes, capacity_bytes, used_bytes, chance, next: 0, off: false }
+        Self { names, inodes, capacity_bytes, used_bytes, chance, last: 0, cut_at: 0 }
     }
 
     /// The number of a directory.

@@ -101,7 +101,7 @@ fn a_disk_that_cannot_reserve_is_warned_about_once() {
         assert!(file.commit(&batch, false, 64).unwrap());
         writer.committed(batch, true);
     }
-    assert_eq!(file.warnings().len(), 1);
+    assert_eq!(file.take_warnings().len(), 1);
 }
 
 #[cfg(target_os = "linux")]
@@ -114,7 +114,7 @@ fn room_is_reserved_without_changing_the_length_and_released_by_closing() {
     append(&mut writer, event(0), Sync::Now);
     commit(&mut writer, &mut file).unwrap();
     let held = fs::metadata(log_in(&dir)).unwrap();
-    if file.warnings().is_empty() {
+    if file.take_warnings().is_empty() {
         assert!(held.blocks() * 512 >= 1024 * 1024, "a MiB is reserved");
     }
     file.close().unwrap();
