@@ -1,6 +1,11 @@
 //! One process works on a task_id at a time.
 
-use apollo::{AdmissionError, LockError, RunError};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use apollo::testing::{Hook, HookDisk};
+use apollo::{AdmissionError, LockError, ReadError, RealDisk, RunError};
 use apollo_tests::child::{kill, output, pipelines, said};
 use apollo_tests::dir::Dir;
 use apollo_tests::log::judge;
@@ -86,5 +91,42 @@ fn two_task_ids_do_not_wait_for_each_other() {
         one.join().unwrap().unwrap();
     });
     assert_eq!(dir.logs().len(), 2);
+    judge(&dir.logs());
+}
+
+/// A file system without locks for files whose names end so, as some network ones are.
+#[derive(Debug)]
+struct NoLocks(&'static str);
+
+impl Hook for NoLocks {
+    fn lock(&self, path: &Path) -> io::Result<()> {
+        let is_one = path.extension().is_some_and(|extension| extension == self.0);
+        if is_one { Err(rustix::io::Errno::NOLCK.into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn where_nothing_can_be_locked_nothing_runs_and_the_file_is_named() {
+    let dir = Dir::new("nolck");
+    let without = |files| Arc::new(HookDisk::new(Arc::new(RealDisk), Arc::new(NoLocks(files))));
+    let refused = row().run(&options(&dir).disk(without("lock"))).unwrap_err();
+    let RunError::Admission(AdmissionError::Lock { source: LockError::Failed { path, source } }) =
+        &refused
+    else {
+        panic!("{refused:?}")
+    };
+    assert!(path.ends_with("task_row.lock"), "{}", path.display());
+    assert_eq!(source.raw_os_error(), Some(rustix::io::Errno::NOLCK.raw_os_error()));
+    let refused = row().run(&options(&dir).disk(without("jsonl"))).unwrap_err();
+    assert!(matches!(refused, RunError::Admission(AdmissionError::Log { .. })), "{refused:?}");
+    // The log that was created and could not be locked is a run that never began.
+    let refused = row().run(&options(&dir).disk(without("jsonl"))).unwrap_err();
+    let RunError::Admission(AdmissionError::Read { source: ReadError::Io { .. } }) = &refused
+    else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(ran(&dir), [""; 0]);
+    row().run(&options(&dir)).unwrap();
+    assert_eq!(ran(&dir), ["first 0", "second 0", "third 0"]);
     judge(&dir.logs());
 }

@@ -2,9 +2,7 @@
 //!
 //! It is not a version: the same source built twice may have two.
 
-use std::path::Path;
-
-use crate::disk::{Disk, Open};
+use crate::disk::{Disk, DiskFile, Open};
 
 /// The longest note that is looked at, in bytes.
 const NOTES_BYTES_MAX: u64 = 64 * 1024;
@@ -19,13 +17,13 @@ const PT_NOTE: u32 = 4;
 #[must_use]
 pub(crate) fn build_id(disk: &dyn Disk) -> Option<String> {
     let exe = std::env::current_exe().ok()?;
+    let mut file = disk.open(&exe, Open::Read).ok()?;
     let id =
-        elf_build_id(&mut |offset_bytes, len_bytes| read(disk, &exe, offset_bytes, len_bytes))?;
+        elf_build_id(&mut |offset_bytes, len_bytes| read(&mut *file, offset_bytes, len_bytes))?;
     Some(id.iter().fold("build-id:".to_owned(), |text, byte| format!("{text}{byte:02x}")))
 }
 
-fn read(disk: &dyn Disk, path: &Path, offset_bytes: u64, len_bytes: u64) -> Option<Vec<u8>> {
-    let mut file = disk.open(path, Open::Read).ok()?;
+fn read(file: &mut dyn DiskFile, offset_bytes: u64, len_bytes: u64) -> Option<Vec<u8>> {
     let mut buf = vec![0; usize::try_from(len_bytes).ok()?];
     let mut filled = 0;
     while filled < buf.len() {

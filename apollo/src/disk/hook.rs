@@ -24,6 +24,14 @@ pub trait Hook: fmt::Debug + Send + Sync {
     /// Learns how an operation ended, before its caller does.
     fn ended(&self, _operation: &Operation<'_>, _how: &io::Result<()>) {}
 
+    /// Says whether a file can be locked here at all; that is asked before each try.
+    ///
+    /// # Errors
+    /// What a file system says that can't.
+    fn lock(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Says what the file system is taken for.
     fn file_system(&self, found: FileSystem) -> FileSystem {
         found
@@ -245,10 +253,12 @@ impl<H: Hook + ?Sized + 'static> DiskFile for HookFile<H> {
     }
 
     fn try_lock(&mut self) -> io::Result<bool> {
+        self.disk.hook.lock(&self.path)?;
         self.below.try_lock()
     }
 
     fn try_lock_shared(&mut self) -> io::Result<bool> {
+        self.disk.hook.lock(&self.path)?;
         self.below.try_lock_shared()
     }
 }

@@ -77,10 +77,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         let path = self.marker_path(run, step, key);
         let dir = self.markers_dir(run);
-        let removed = match self.disk().remove_file(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            removed => removed.and_then(|()| self.disk().sync_dir(&dir)),
+        let gone = |done: io::Result<()>| match done {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
         };
+        // Also of one that is not there: whoever removed it may have died before it synced that.
+        let removed =
+            gone(self.disk().remove_file(&path)).and_then(|()| gone(self.disk().sync_dir(&dir)));
         removed.map_err(|source| self.write_error(&path, source))
     }
 
