@@ -494,7 +494,8 @@ impl Drop for Universe {
 /// power cut may bring back, or take, what a dead process had not given its name yet.
 fn matters(path: &Path, cut: bool) -> bool {
     let is_lock = path.extension().is_some_and(|end| end == "lock");
-    !is_lock && !(cut && paths::is_unnamed(path))
+    let excused = is_lock || cut && paths::is_unnamed(path);
+    !excused
 }
 
 /// The first file that is not in both.
