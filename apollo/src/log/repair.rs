@@ -57,9 +57,10 @@ impl UnsealedLog<Locked> {
         each_chunk(&mut *self.file, 0..good_bytes, &mut |chunk| repaired.write(chunk))?;
         // Before anything gets another name: where there is no room, nothing has changed.
         repaired.sync()?;
-        // The process that wrote the last records may have failed to sync them, and somebody may have
-        // copied the damaged log here a moment ago.
+        // The process that wrote the last records, or cut off others, may have failed to sync that,
+        // and somebody may have copied the damaged log here a moment ago.
         let len_bytes = self.file.stat()?.0.len;
+        self.file.set_len(len_bytes)?;
         write_again(&mut *self.file, good_bytes..len_bytes)?;
         self.file.sync()?;
         let kept = self.keep_whole()?;

@@ -60,3 +60,11 @@ impl Damage {
         Some(Self { line: lines + 1, offset_bytes: offset as u64, is_vouched })
     }
 }
+
+/// Whether the first line names a schema that is none of this version's.
+pub fn is_of_another_schema(log: &[u8]) -> bool {
+    let line = log.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let header: Option<serde_json::Value> = serde_json::from_slice(line).ok();
+    header
+        .is_some_and(|header| header["detail"]["schema"].as_u64().is_some_and(|schema| schema != 1))
+}

@@ -17,7 +17,7 @@ use apollo::{
 
 use super::check::{Check, Violation};
 use super::clock::StageClock;
-use super::damage::Damage;
+use super::damage::{self, Damage};
 use super::draw::Draw;
 use super::mishap::Mishap;
 use super::oracle::{self, Outcome};
@@ -148,10 +148,11 @@ impl Universe {
         self.settled = mishap.cut;
         self.was_cut |= mishap.cut;
         self.clock.jump(mishap.jump_s);
-        if let Some(draw) = mishap.lose.or(mishap.alter) {
+        // Who loses records may lose the reader of a lost file, and then nobody misses it.
+        if let Some(draw) = mishap.lose.or(mishap.alter).filter(|_| !self.flipped) {
             self.lose(&mut Draw::new(draw), mishap.lose.is_some());
         }
-        if let Some(place) = mishap.flip {
+        if let Some(place) = mishap.flip.filter(|_| self.lost.is_empty()) {
             self.flip(place);
         }
         Ok(ended)
@@ -325,7 +326,13 @@ impl Universe {
         if len == 0 {
             return;
         }
-        assert!(self.disk.rot(path, offset % len, mask), "a byte that is there");
+        let place = offset % len;
+        assert!(self.disk.rot(path, place, mask), "a byte that is there");
+        if self.disk.read(path).is_some_and(|now| damage::is_of_another_schema(&now)) {
+            // Another version's log is never taken for a damaged one of this.
+            assert!(self.disk.rot(path, place, mask), "the same byte");
+            return;
+        }
         if kept.is_none() {
             self.flipped = true;
             self.older.retain(|(older, _)| *older != log);

@@ -128,9 +128,9 @@ const FAULTS: [Fault; 4] =
 #[test]
 fn whatever_fails_the_log_is_the_damaged_one_or_the_repaired_one_and_repairing_again_ends_the_same()
 {
-    // Create, write, sync; the end of the old one again, sync; link, its name; the snapshot, its name; rename, its
+    // Create, write, sync; the length and the end of the old one again, sync; link, its name; the snapshot, its name; rename, its
     // name. Moving a snapshot that is not there is an operation, too.
-    for (snapshot, operations) in [(true, 11), (false, 10)] {
+    for (snapshot, operations) in [(true, 12), (false, 11)] {
         let damaged = Damaged::new(snapshot);
         for fault in FAULTS {
             assert_eq!(at_each_operation(&damaged, fault, |_disk| {}), operations, "{fault:?}");
@@ -161,9 +161,9 @@ fn repairs_that_die_one_after_the_other_come_to_the_same_end() {
 fn without_second_names_the_damaged_log_is_copied() {
     let damaged = Damaged::new(true);
     for fault in FAULTS {
-        let no_link = |disk: &SimDisk| disk.fault(6, Fault::Fail(Errno::NOSYS));
+        let no_link = |disk: &SimDisk| disk.fault(7, Fault::Fail(Errno::NOSYS));
         // Create, write, sync and rename instead of the link.
-        assert_eq!(at_each_operation(&damaged, fault, no_link), 15, "{fault:?}");
+        assert_eq!(at_each_operation(&damaged, fault, no_link), 16, "{fault:?}");
     }
 }
 
