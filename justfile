@@ -24,13 +24,9 @@ ui:
 bless:
     TRYBUILD=overwrite cargo ui; git diff -- ui-tests
 
-# Stops at each sync, resumes, compares.
+# Looks for a way to lose something, as long as it takes (docs/reliability.md).
 crash:
-    cargo crash
-
-# Lets libFuzzer look for inputs that break a promise, so many seconds for each target.
-fuzz seconds="20":
-    bash .ci/fuzz {{ seconds }}
+    bash .ci/crash
 
 # Builds the documentation; a warning is an error.
 doc:

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use apollo::testing::{CrashDisk, Fault};
-use apollo::{RealDisk, Result, step, task};
-use apollo_tests::child::{PATIENCE, kill, pipelines};
+use apollo::testing::{CrashDisk, Fault, SimClock, SimDisk};
+use apollo::{Cancel, Context, RealDisk, Result, RunOptions, Timestamp, step, task};
+use apollo_tests::child::{PATIENCE, kill, pipelines, until};
 use apollo_tests::dir::Dir;
 use apollo_tests::disk::TestDisk;
 use apollo_tests::log::{Log, judge};
@@ -84,4 +84,36 @@ fn what_was_written_survives_the_end_of_the_process() {
     let log = Log::read(&dir.only_log());
     assert_eq!(log.count("one", "STEP_END", "SUCCESS"), 1);
     judge(&dir.logs());
+}
+
+/// Its start is synced with the header.
+#[step(durability = batch)]
+fn hurries() -> Result<()> {
+    Ok(())
+}
+
+#[step(depends_on = [hurries], durability = batch)]
+fn lingers(ctx: &Context) -> Result<()> {
+    until("somebody has seen that the start is durable", || ctx.is_cancelled().then_some(()));
+    Ok(())
+}
+
+task! { lingering { max_parallel: 1, steps: [hurries, lingers] } }
+
+#[test]
+fn a_record_that_nobody_follows_is_synced_while_its_step_runs() {
+    let (disk, stop) = (SimDisk::new(0), Cancel::new());
+    let clock = SimClock::new(Timestamp::from_unix_us(1_700_000_000_000_000));
+    let options = RunOptions::new().dir("/.apollo").disk(Arc::new(disk.clone()));
+    let options = options.clock(Arc::new(clock)).cancel(stop.clone());
+    std::thread::scope(|scope| {
+        scope.spawn(|| lingering().run(&options));
+        until("its start is durable", || {
+            let log = disk.durable("/.apollo/logs/task_lingering_1700000000.jsonl")?;
+            let text = String::from_utf8_lossy(&log).into_owned();
+            let mut starts = text.lines().filter(|line| line.contains("STEP_START"));
+            starts.any(|line| line.contains("lingers")).then_some(())
+        });
+        stop.cancel();
+    });
 }

@@ -90,12 +90,14 @@ fn a_recovery_killed_at_every_operation() {
     let mut points = 0;
     for scenario in small() {
         let expected = expected(scenario);
-        // Each recovery is killed, and each second one of them loses the power, too.
+        // The recovery from every third death is killed at each of its operations, and the power
+        // goes at every second one of them. The long form leaves none out.
         let mut trials = Vec::new();
         for cut in [false, true] {
             let all = every_recovery(scenario, &expected, Fault::Kill, cut);
             let all = all.unwrap_or_else(|failure| panic!("{failure}"));
-            trials.extend(all.into_iter().skip(usize::from(cut)).step_by(2));
+            let some = all.into_iter().filter(|trial| trial.seed % 3 == 0);
+            trials.extend(some.skip(usize::from(cut)).step_by(2));
         }
         points += hold("recovery", &expected, trials);
     }

@@ -166,7 +166,7 @@ pub(crate) fn admit(task: &Task, options: &RunOptions) -> Result<Admission, Admi
     let store = Store::create(Arc::clone(&options.disk), &root).map_err(store_error)?;
     let now = options.clock.now();
     let lock = store
-        .lock_task(&task_id, &Holder::this_process(now), &*options.clock)
+        .lock_task(&task_id, &Holder::of(&*options.disk, now), &*options.clock)
         .map_err(|source| AdmissionError::Lock { source })?;
     let newest =
         if options.fresh { None } else { store.newest_run(&task_id).map_err(store_error)? };
@@ -270,7 +270,7 @@ impl Work {
             warnings.push("the wall clock is behind the newest record".to_owned());
         }
         self.warnings.clone_from(&warnings);
-        let holder = Holder::this_process(now);
+        let holder = Holder::of(&*options.disk, now);
         Header {
             schema: SCHEMA,
             apollo: env!("CARGO_PKG_VERSION").to_owned(),

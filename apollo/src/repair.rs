@@ -122,7 +122,7 @@ pub fn repair(options: &RunOptions, id: &str) -> Result<Repaired, RepairError> {
     let (store, run) = find(options, id)?;
     // Found first: a directory that is not there is not made.
     let store = Store::create(Arc::clone(&options.disk), store.root()).map_err(store_error)?;
-    let holder = Holder::this_process(options.clock.now());
+    let holder = Holder::of(&*options.disk, options.clock.now());
     let _lock = store
         .lock_task(&run.parts().0, &holder, &*options.clock)
         .map_err(|source| RepairError::Lock { source })?;

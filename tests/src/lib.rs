@@ -11,9 +11,6 @@ pub mod events;
 pub mod folded;
 pub mod fuzz;
 pub mod log;
-// They take long to compile, and the fuzzer, whose build has this flag, needs neither.
-#[cfg(not(fuzzing))]
 pub mod pipelines;
-#[cfg(not(fuzzing))]
 pub mod simulation;
 pub mod storm;

@@ -212,6 +212,10 @@ impl<H: Hook + ?Sized + 'static> Disk for Hooked<H> {
     fn user(&self) -> u32 {
         self.hook.user(self.below.user())
     }
+
+    fn pid(&self) -> u32 {
+        self.below.pid()
+    }
 }
 
 impl<H: Hook + ?Sized + 'static> DiskFile for HookFile<H> {

@@ -145,6 +145,8 @@ pub trait Disk: fmt::Debug + Send + Sync {
     fn file_system(&self, path: &Path) -> io::Result<FileSystem>;
     /// The user id that owns what this process creates.
     fn user(&self) -> u32;
+    /// The id of this process.
+    fn pid(&self) -> u32;
 }
 
 /// An open file. Dropping it closes it and releases its lock.

@@ -101,6 +101,10 @@ impl Disk for RealDisk {
     fn user(&self) -> u32 {
         rustix::process::geteuid().as_raw()
     }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
 }
 
 impl DiskFile for RealFile {

@@ -306,4 +306,8 @@ impl Disk for SimDisk {
     fn user(&self) -> u32 {
         USER
     }
+
+    fn pid(&self) -> u32 {
+        u32::try_from(self.process.number).unwrap_or(u32::MAX)
+    }
 }

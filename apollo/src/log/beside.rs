@@ -108,11 +108,27 @@ pub(super) fn each_chunk(
     Ok(())
 }
 
-/// Reads at least one byte of a range.
+/// Writes a range of a log once more, with the bytes that it has: after a failed sync the page cache
+/// may show what the disk lacks, and another sync would not bring it there.
 ///
 /// # Errors
-/// What the disk says; also when the range begins at the end.
-pub(super) fn read_some(
+/// What the disk says; the log holds the same bytes as before.
+///
+/// # Durability
+/// The range is durable after the next sync.
+pub(super) fn write_again(log: &mut dyn DiskFile, range_bytes: Range<u64>) -> io::Result<()> {
+    let mut again = Vec::new();
+    let mut from_bytes = range_bytes.start;
+    while from_bytes < range_bytes.end {
+        read_some(log, from_bytes..range_bytes.end, &mut again)?;
+        log.write_at(from_bytes, &again)?;
+        from_bytes += again.len() as u64;
+    }
+    Ok(())
+}
+
+/// Reads at least one byte of a range.
+fn read_some(
     log: &mut dyn DiskFile,
     range_bytes: Range<u64>,
     into: &mut Vec<u8>,

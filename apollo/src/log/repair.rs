@@ -13,7 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::beside::{copy_beside, each_chunk, keep};
+use super::beside::{copy_beside, each_chunk, keep, write_again};
 use super::file::{LogError, free_bytes};
 use super::reader::{Locked, UnsealedLog};
 use super::snapshot::Snapshot;
@@ -57,7 +57,11 @@ impl UnsealedLog<Locked> {
         each_chunk(&mut *self.file, 0..good_bytes, &mut |chunk| repaired.write(chunk))?;
         // Before anything gets another name: where there is no room, nothing has changed.
         repaired.sync()?;
-        // Somebody may have copied the damaged log here a moment ago.
+        // The process that wrote the last records, or cut off others, may have failed to sync that,
+        // and somebody may have copied the damaged log here a moment ago.
+        let len_bytes = self.file.stat()?.0.len;
+        self.file.set_len(len_bytes)?;
+        write_again(&mut *self.file, good_bytes..len_bytes)?;
         self.file.sync()?;
         let kept = self.keep_whole()?;
         // A snapshot stands for records that the repaired log may lack. Until now it may have been

@@ -8,7 +8,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::beside::{copy_beside, keep, read_some};
+use super::beside::{copy_beside, keep, write_again};
 use super::file::{LogError, LogFile};
 use super::reader::{Locked, Scan, Tail, UnsealedLog};
 use super::writer::LogWriter;
@@ -62,13 +62,7 @@ impl UnsealedLog<Locked> {
             sealed = Some(SealedTail { kept, offset_bytes, bytes, why });
         }
         self.file.set_len(scan.end_bytes)?;
-        let mut from_bytes = scan.durable_end_bytes;
-        let mut again = Vec::new();
-        while from_bytes < scan.end_bytes {
-            read_some(&mut *self.file, from_bytes..scan.end_bytes, &mut again)?;
-            self.file.write_at(from_bytes, &again)?;
-            from_bytes += again.len() as u64;
-        }
+        write_again(&mut *self.file, scan.durable_end_bytes..scan.end_bytes)?;
         self.file.sync()?;
         // A process that died in its first commit may not have come to this.
         self.disk.sync_dir(self.path.parent().unwrap_or(&self.path))?;

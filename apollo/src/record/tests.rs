@@ -69,7 +69,10 @@ fn events() -> Vec<Event> {
         header(2),
         Event::AttemptStarted(attempt()),
         end(End::Success { output_digest, artifacts: BTreeMap::new() }),
-        end(End::Success { output_digest, artifacts: [("a.csv".to_owned(), artifact)].into() }),
+        end(End::Success {
+            output_digest,
+            artifacts: ["a.csv", "b.csv"].map(|name| (name.to_owned(), artifact)).into(),
+        }),
         failed("line one\nline two\u{1b}[31m\0\u{202e}", None),
         failed("stopped", Some(FailReason::Stopped)),
         end(End::Retrying {
@@ -167,6 +170,10 @@ fn a_plain_line_is_read_like_any_other_and_is_what_would_be_written() {
             }
             check_both_ways(&[before, after].concat());
             check_both_ways(&[before, b"0", &body[at..]].concat());
+            if let Some(after) = body[at..].strip_prefix(b"null") {
+                check_both_ways(&[before, b"7", after].concat());
+                check_both_ways(&[before, br#""x""#, after].concat());
+            }
         }
     }
     assert_eq!(plain, 5, "starts and ends of attempts, all but the one with an escape");

@@ -71,11 +71,11 @@ pub enum LockError {
 }
 
 impl Holder {
-    /// This process, which began at `start`.
+    /// The process that works on a disk, which began at `start`.
     #[must_use]
-    pub fn this_process(start: Timestamp) -> Self {
+    pub fn of(disk: &dyn Disk, start: Timestamp) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Self { pid: std::process::id(), host, start }
+        Self { pid: disk.pid(), host, start }
     }
 }
 

@@ -55,6 +55,8 @@ pub enum Check {
     OldRunKept,
     /// What is damaged and was synced is refused, with its place.
     CorruptionRefused,
+    /// A repair leaves the damaged log or the repaired one, whole, and loses nothing of either.
+    Repaired,
     /// The independent reader accepts the log.
     Judged,
 }
@@ -88,6 +90,7 @@ impl Check {
             Self::OneAtATime => "one-at-a-time",
             Self::OldRunKept => "old-run-kept",
             Self::CorruptionRefused => "corruption-refused",
+            Self::Repaired => "repaired",
             Self::Judged => "judged",
         }
     }

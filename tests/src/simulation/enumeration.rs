@@ -64,7 +64,7 @@ pub fn every_room(scenario: &'static Scenario, step_bytes: u64) -> Result<Vec<Tr
         let failure = |violation| Failure { trial: trial.clone(), violation, log: String::new() };
         let ended = Universe::of(&trial).live(&mishap).map_err(failure)?;
         trials.push(trial);
-        if ended.result.is_ok() {
+        if ended.succeeded() {
             break;
         }
     }

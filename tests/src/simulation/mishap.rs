@@ -32,6 +32,11 @@ pub struct Mishap {
     pub lose: Option<u64>,
     /// A byte of such a file is altered: the draw that chooses it.
     pub alter: Option<u64>,
+    /// Bits of a byte of the log change that may be synced: the byte's place, modulo the length, and
+    /// below it the bits, 8 of them.
+    pub flip: Option<u64>,
+    /// The process does not run the task, it repairs its log.
+    pub repairs: bool,
 }
 
 /// The faults of the enumerations, by their words.
@@ -62,14 +67,16 @@ impl Mishap {
         let reach = if draw.one_in(3) { operations.min(14) } else { operations + operations / 8 };
         let mut mishap = Self::at(fault, 1 + draw.below(reach.max(1)));
         mishap.cut = !draw.one_in(3);
+        mishap.repairs = draw.one_in(16);
         mishap.rot = (mishap.cut && draw.one_in(4)).then(|| draw.next());
         if draw.one_in(4) {
             let jumps = [-3_600, -4, -1, 1, 4, 60, 3_600];
             mishap.jump_s = jumps[draw.below(jumps.len() as u64) as usize];
         }
-        match draw.below(16) {
+        match draw.below(24) {
             0 => mishap.lose = Some(draw.next()),
             1 => mishap.alter = Some(draw.next()),
+            2 => mishap.flip = Some((draw.next() & !255) | (1 << draw.below(8))),
             _ => {}
         }
         mishap
@@ -100,7 +107,9 @@ impl fmt::Display for Mishap {
         tell("jump", (self.jump_s != 0).then_some(self.jump_s.into()))?;
         tell("lose", self.lose.map(Into::into))?;
         tell("alter", self.alter.map(Into::into))?;
-        if self.cut { f.write_str("+cut") } else { Ok(()) }
+        tell("flip", self.flip.map(Into::into))?;
+        f.write_str(if self.repairs { "+repairs" } else { "" })?;
+        f.write_str(if self.cut { "+cut" } else { "" })
     }
 }
 
@@ -124,6 +133,8 @@ impl FromStr for Mishap {
             let number: i128 = number.parse().map_err(|_none| refused())?;
             match word {
                 "cut" => mishap.cut = true,
+                "repairs" => mishap.repairs = true,
+                "flip" => mishap.flip = u64::try_from(number).ok(),
                 "room" => mishap.room_bytes = u64::try_from(number).ok(),
                 "tail" => mishap.tail_bytes = u64::try_from(number).ok(),
                 "rot" => mishap.rot = u64::try_from(number).ok(),

@@ -7,6 +7,7 @@
 mod act;
 mod check;
 mod clock;
+mod damage;
 mod draw;
 mod enumeration;
 mod expected;
@@ -32,4 +33,4 @@ pub use oracle::Outcome;
 pub use scenario::{SCENARIOS, Scenario};
 pub use story::Story;
 pub use trial::{Failure, Trial};
-pub use universe::{Ended, Universe};
+pub use universe::{End, Ended, Universe};

@@ -28,14 +28,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What the newest run on a disk left. Where the power was cut, what attempts staged may come
-    /// back, which nobody names.
-    pub fn of(disk: &SimDisk, world: &World, was_cut: bool) -> Self {
+    /// What the newest run on a disk left. Where something was lost, what has no name yet may stay
+    /// for ever.
+    pub fn of(disk: &SimDisk, world: &World, is_lossy: bool) -> Self {
         let log = paths::logs_on(disk).pop().unwrap_or_default();
         let bytes = disk.read(&log).unwrap_or_default();
         let run = paths::run_of(&log);
         let all = disk.files().into_iter();
-        let all = all.filter(|(path, _)| !(was_cut && paths::is_staged(path)));
+        let all = all.filter(|(path, _)| !(is_lossy && paths::is_unnamed(path)));
         let of_run = all.filter_map(|(path, content)| {
             let below = path.strip_prefix(paths::ROOT).ok()?;
             let mut parts = below.iter();
@@ -95,10 +95,13 @@ pub fn judge_tail(disk: &SimDisk, log: &Path, found: &[u8]) -> Result<(), Violat
         return Ok(());
     }
     let name = log.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let prefix = format!("{name}.torn-");
+    let (torn, corrupt) = (format!("{name}.torn-"), format!("{name}.corrupt-"));
     let is_kept = |(path, content): &(PathBuf, Vec<u8>)| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let offset = name.strip_prefix(&prefix).and_then(|rest| rest.split('.').next());
+        if name.starts_with(&corrupt) {
+            return content == found;
+        }
+        let offset = name.strip_prefix(&torn).and_then(|rest| rest.split('.').next());
         let Some(offset) = offset.and_then(|offset| offset.parse::<usize>().ok()) else {
             return false;
         };

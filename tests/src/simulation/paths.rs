@@ -16,6 +16,11 @@ pub fn logs() -> PathBuf {
     Path::new(ROOT).join("logs")
 }
 
+/// The snapshot of a log.
+pub fn snapshot(log: &Path) -> PathBuf {
+    log.with_extension("jsonl.snapshot")
+}
+
 /// The name of a run: that of its log without the end.
 pub fn run_of(log: &Path) -> String {
     log.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
@@ -31,14 +36,10 @@ pub fn artifact(log: &Path, step: &str, name: &str) -> PathBuf {
     Path::new(ROOT).join("artifacts").join(run_of(log)).join(step).join(name)
 }
 
-/// Whether a file is one that an attempt has not published.
-pub fn is_staged(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str() == ".staging")
-}
-
-/// Whether a file is one that was to replace another one.
-pub fn is_temporary(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "tmp")
+/// Whether a file has not got the name yet that it was made for.
+pub fn is_unnamed(path: &Path) -> bool {
+    let is_staged = path.components().any(|part| part.as_os_str() == ".staging");
+    is_staged || path.extension().is_some_and(|end| end == "tmp")
 }
 
 /// The logs on a disk, the newest run's last.

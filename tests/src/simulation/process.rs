@@ -42,6 +42,14 @@ pub struct Acknowledged {
     pub synced_bytes: usize,
 }
 
+impl Acknowledged {
+    /// Only so many bytes are anybody's promise any longer.
+    pub(super) fn forget_behind(&mut self, bytes: usize) {
+        self.written.truncate(bytes);
+        self.synced_bytes = self.synced_bytes.min(bytes);
+    }
+}
+
 impl Process {
     /// A process begins after another one, if there was one.
     pub(super) fn after(before: Option<Self>, disk: &SimDisk, mortal: bool) -> Self {

@@ -92,6 +92,13 @@ pub static SCENARIOS: &[Scenario] = &[
         always: |options| options.snapshot_every(3),
         ..PLAIN
     },
+    Scenario {
+        name: "late-snapshot",
+        task: tasks::batch,
+        always: |options| options.snapshot_every(1),
+        late: true,
+        ..PLAIN
+    },
     Scenario { name: "timeout", task: tasks::timeout, slow: true, ..PLAIN },
 ];
 

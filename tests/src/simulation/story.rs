@@ -123,15 +123,24 @@ impl Story {
 
     /// The first line whose checksum is not that of its bytes, from 1.
     pub fn wrong_crc(&self) -> Option<usize> {
-        let mut from = 0;
-        let mut pairs = self.ends.iter().zip(&self.lines);
-        let wrong = pairs.position(|(&end, line)| {
-            let raw = &self.bytes[from..end];
-            from = end;
-            let body = raw.len().checked_sub(r#","crc":"00000000"}"#.len() + 1);
-            body.is_none_or(|body| format!("{:08x}", crc32(&raw[..body])) != line.crc)
-        });
+        let mut lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
+        let wrong = lines.position(|line| !crc_is_right(&line[..line.len() - 1]));
         wrong.map(|index| index + 1)
+    }
+
+    /// Where each line ends, up to the first one that is no record that follows the one before.
+    pub fn good_lines(&self) -> Vec<usize> {
+        let (mut from, mut prev) = (0, "00000000");
+        let mut good = Vec::new();
+        for ((&end, line), seq) in self.ends.iter().zip(&self.lines).zip(0..) {
+            let follows = line.seq == seq && line.prev == prev;
+            if !follows || !crc_is_right(&self.bytes[from..end - 1]) {
+                break;
+            }
+            (from, prev) = (end, &line.crc);
+            good.push(end);
+        }
+        good
     }
 
     /// How many attempts are open.
@@ -305,7 +314,14 @@ impl Fate {
     }
 }
 
-/// CRC-32 (IEEE), bit by bit from the polynomial.
+/// Whether a line, without its newline, ends in the checksum of the bytes before it.
+pub fn crc_is_right(line: &[u8]) -> bool {
+    let Some(body) = line.len().checked_sub(r#","crc":"00000000"}"#.len()) else { return false };
+    let end = format!(",\"crc\":\"{:08x}\"}}", crc32(&line[..body]));
+    line[body..] == *end.as_bytes()
+}
+
+/// CRC-32 (IEEE), by the table of its polynomial.
 fn crc32(bytes: &[u8]) -> u32 {
     static TABLE: std::sync::OnceLock<[u32; 256]> = std::sync::OnceLock::new();
     let table = TABLE.get_or_init(|| {

@@ -2,6 +2,8 @@
 //!
 //! They are no examples of good pipelines: each is there for what it makes the log and the disk do.
 
+#![expect(clippy::too_many_arguments, reason = "a step takes what it depends on")]
+
 use apollo::{Artifact, Context, Result, StepError, step, task};
 
 use super::act::{Act, cleanup, probe};

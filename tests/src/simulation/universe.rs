@@ -10,10 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use apollo::testing::{HookDisk, SimDisk};
-use apollo::{Disk as _, RunError, RunOptions, Summary, Task};
+use apollo::{
+    AdmissionError, Disk as _, ReadError, RepairError, Repaired, RunError, RunOptions, Summary,
+    Task,
+};
 
 use super::check::{Check, Violation};
 use super::clock::StageClock;
+use super::damage::{self, Damage};
 use super::draw::Draw;
 use super::mishap::Mishap;
 use super::oracle::{self, Outcome};
@@ -21,7 +25,7 @@ use super::paths::{self, check_named};
 use super::scenario::Scenario;
 use super::story::{Fate, Story};
 use super::trial::Trial;
-use super::watch::Watch;
+use super::watch::{Failed, Watch};
 use super::world::World;
 
 /// A disk, a clock, a world outside, and the processes that work in it.
@@ -41,6 +45,8 @@ pub struct Universe {
     lost: BTreeSet<String>,
     /// The newest log as it was read last.
     story: Story,
+    /// Whether bits of it changed that may have been synced.
+    flipped: bool,
     /// Whether everything that the next process finds is synced.
     settled: bool,
     /// Whether the power ever went.
@@ -50,11 +56,20 @@ pub struct Universe {
 /// More room than any run needs.
 const ROOM_BYTES: u64 = 1 << 40;
 
+/// What a process gave back.
+#[derive(Debug)]
+pub enum End {
+    /// It ran the task.
+    Ran(Result<Summary, RunError>),
+    /// It repaired the log.
+    Repaired(Result<Repaired, RepairError>),
+}
+
 /// What came of a process.
 #[derive(Debug)]
 pub struct Ended {
-    /// What its run gave back.
-    pub result: Result<Summary, RunError>,
+    /// What it gave back.
+    pub end: End,
     /// How many operations its disk has counted.
     pub operations: u64,
     /// How many of them before its epoch was open; none where it never was.
@@ -86,13 +101,14 @@ impl Universe {
             older: Vec::new(),
             lost: BTreeSet::new(),
             story: Story::default(),
+            flipped: false,
             settled: true,
             was_cut: false,
         };
         if scenario.begins_done {
             this.forget_wishes();
             let ended = this.run(&Mishap::default()).expect("no worker panics");
-            ended.result.expect("an undisturbed run succeeds");
+            assert!(ended.succeeded(), "{ended:?}");
             this.disk = this.disk.kill();
             this.processes = 0;
             this.older = paths::logs_on(&this.disk)
@@ -110,10 +126,40 @@ impl Universe {
     pub fn live(&mut self, mishap: &Mishap) -> Result<Ended, Violation> {
         let log = self.newest_log();
         let found = log.as_ref().and_then(|log| self.disk.read(log)).unwrap_or_default();
-        let ended = self.run(mishap)?;
+        let damage = self.damage();
+        let refused = damage.filter(|damage| damage.is_vouched);
+        if damage != refused {
+            // Nobody can know that an attempt began whose start is taken for a torn tail.
+            self.world.clean();
+        }
+        let ended = match (mishap.repairs, refused) {
+            (true, refused) => self.repair(mishap, &found, refused)?,
+            (false, None) => self.run(mishap)?,
+            (false, Some(damage)) => self.run_refused(mishap, damage)?,
+        };
         if mishap.room_bytes.is_some() && !mishap.kills() {
             self.judge_full()?;
         }
+        self.leave(mishap);
+        self.judge_disk()?;
+        if let Some(log) = log.filter(|_| self.settled || !mishap.cut) {
+            oracle::judge_tail(&self.disk, &log, &found)?;
+        }
+        self.settled = mishap.cut;
+        self.was_cut |= mishap.cut;
+        self.clock.jump(mishap.jump_s);
+        // Who loses records may lose the reader of a lost file, and then nobody misses it.
+        if let Some(draw) = mishap.lose.or(mishap.alter).filter(|_| !self.flipped) {
+            self.lose(&mut Draw::new(draw), mishap.lose.is_some());
+        }
+        if let Some(place) = mishap.flip.filter(|_| self.lost.is_empty()) {
+            self.flip(place);
+        }
+        Ok(ended)
+    }
+
+    /// The process has ended; what becomes of what it wrote and did not sync.
+    fn leave(&mut self, mishap: &Mishap) {
         if let Some(bytes) = mishap.tail_bytes {
             self.cut_tail(bytes);
         }
@@ -124,17 +170,6 @@ impl Universe {
         if mishap.cut {
             self.world.forget_unsynced();
         }
-        self.judge_disk()?;
-        if let Some(log) = log.filter(|_| self.settled || !mishap.cut) {
-            oracle::judge_tail(&self.disk, &log, &found)?;
-        }
-        self.settled = mishap.cut;
-        self.was_cut |= mishap.cut;
-        self.clock.jump(mishap.jump_s);
-        if let Some(draw) = mishap.lose.or(mishap.alter) {
-            self.lose(&mut Draw::new(draw), mishap.lose.is_some());
-        }
-        Ok(ended)
     }
 
     /// The plain run that must come to the end, and everything that must hold then.
@@ -142,9 +177,13 @@ impl Universe {
     /// # Errors
     /// The first check that does not hold.
     pub fn finish(&mut self, expected: &[Outcome]) -> Result<(), Violation> {
-        let summary = match self.live(&Mishap::default())?.result {
-            Ok(summary) => summary,
-            Err(error) => return Check::Ends.fails(format!("the plain run: {error:?}")),
+        if self.damage().is_some_and(|damage| damage.is_vouched) {
+            // It is refused, for as long as nobody repairs it.
+            self.live(&Mishap::default())?;
+            self.live(&Mishap { repairs: true, ..Mishap::default() })?;
+        }
+        let End::Ran(Ok(summary)) = self.live(&Mishap::default())?.end else {
+            return Check::Ends.fails("the plain run did not come to its end");
         };
         let outcome = self.outcome();
         oracle::judge_outcome(&summary, &outcome, expected)?;
@@ -153,7 +192,7 @@ impl Universe {
 
     /// What the newest run left.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(&self.disk, &self.world, self.was_cut)
+        Outcome::of(&self.disk, &self.world, self.was_cut || self.flipped)
     }
 
     /// Every process is told what a later one is told, also the first.
@@ -180,6 +219,73 @@ impl Universe {
 
 impl Universe {
     fn run(&mut self, mishap: &Mishap) -> Result<Ended, Violation> {
+        let (ended, failed) = self.process(mishap, |task, options| End::Ran(task.run(options)))?;
+        if let (End::Ran(result), Some(failed)) = (&ended.end, failed) {
+            oracle::judge_end(result, failed.as_ref())?;
+        }
+        Ok(ended)
+    }
+
+    /// A run on a log that is damaged: nothing is run, and nothing is written to it.
+    fn run_refused(&mut self, mishap: &Mishap, damage: Damage) -> Result<Ended, Violation> {
+        let before = self.disk.files();
+        let (ended, failed) = self.process(mishap, |task, options| End::Ran(task.run(options)))?;
+        let is_place = match &ended.end {
+            End::Ran(Err(RunError::Admission(AdmissionError::Read {
+                source: ReadError::Corrupt { line, offset_bytes, .. },
+            }))) => (*line, *offset_bytes) == (damage.line, damage.offset_bytes),
+            End::Ran(_) | End::Repaired(_) => false,
+        };
+        // A dead process, or one whose disk failed before it came to reading, refuses nothing.
+        let excused = !matches!(failed, Some(None)) && !ended.succeeded();
+        Check::CorruptionRefused
+            .holds(is_place || excused, || format!("{damage:?}, but the run: {:?}", ended.end))?;
+        let unlocked = |files: Vec<(PathBuf, Vec<u8>)>| -> Vec<_> {
+            files.into_iter().filter(|(path, _)| matters(path, false)).collect()
+        };
+        let (before, after) = (unlocked(before), unlocked(self.disk.files()));
+        Check::CorruptionRefused.holds(before == after, || differing(&before, &after))?;
+        Ok(ended)
+    }
+
+    /// The log is repaired: under its name is the whole damaged log or the whole repaired one, and
+    /// then the other one is kept.
+    fn repair(
+        &mut self,
+        mishap: &Mishap,
+        found: &[u8],
+        damage: Option<Damage>,
+    ) -> Result<Ended, Violation> {
+        let log = self.newest_log();
+        let task_id = self.task_id.clone();
+        let act = |_: &Task, options: &RunOptions| End::Repaired(apollo::repair(options, &task_id));
+        let (ended, failed) = self.process(mishap, act)?;
+        let (End::Repaired(result), Some(log)) = (&ended.end, log) else { return Ok(ended) };
+        match (result, failed) {
+            (Ok(repaired), Some(_)) => {
+                let place = repaired.damage.as_ref().map(|found| (found.line, found.offset_bytes));
+                let is_same = place == damage.map(|damage| (damage.line, damage.offset_bytes));
+                Check::Repaired
+                    .holds(is_same, || format!("{damage:?}, but the repair: {repaired:?}"))?;
+            }
+            (Err(error), Some(None)) => return Check::Repaired.fails(format!("{error:?}")),
+            (_, None) | (Err(_), Some(Some(_))) => {}
+        }
+        let now = self.disk.read(&log).unwrap_or_default();
+        let good = damage.map_or(found.len(), |damage| damage.offset_bytes as usize);
+        let is_whole = now == found || now == found[..good];
+        Check::Repaired.holds(is_whole, || format!("{} bytes are left", now.len()))?;
+        self.world.forget_behind(&log, good);
+        Ok(ended)
+    }
+
+    /// A process does something with its disk. Tells what failed of it, and nothing of a process that
+    /// died.
+    fn process(
+        &mut self,
+        mishap: &Mishap,
+        act: impl FnOnce(&Task, &RunOptions) -> End,
+    ) -> Result<(Ended, Option<Option<Failed>>), Violation> {
         if let Some((fault, at)) = mishap.fault {
             self.disk.fault(at, fault);
         }
@@ -191,19 +297,49 @@ impl Universe {
         let options = self.options().disk(Arc::new(disk));
         let options = options.observer(Arc::clone(&self.world) as _);
         self.processes += 1;
-        let result = catch_unwind(AssertUnwindSafe(|| self.task.run(&options)));
-        let result = result.or_else(|_payload| Check::NoDefect.fails("the run panicked"))?;
-        // A process that is dead tells nobody anything.
+        let end = catch_unwind(AssertUnwindSafe(|| act(&self.task, &options)));
+        let end = end.or_else(|_payload| Check::NoDefect.fails("the process panicked"))?;
         let is_dead = mishap.kills() && self.disk.met().is_some();
         let seen = self.world.violation().or(watch.violation().filter(|_| !is_dead));
         if let Some(violation) = seen {
             return Err(violation);
         }
-        if !is_dead {
-            oracle::judge_end(&result, watch.failed().as_ref())?;
-        }
         let (operations, opened_at) = (self.disk.operations(), self.world.opened_at_operation());
-        Ok(Ended { result, operations, opened_at })
+        Ok((Ended { end, operations, opened_at }, (!is_dead).then(|| watch.failed())))
+    }
+
+    /// What is wrong with the newest log, where bits of it changed.
+    fn damage(&self) -> Option<Damage> {
+        let log = self.newest_log().filter(|_| self.flipped)?;
+        let snapshot = self.disk.read(paths::snapshot(&log));
+        Damage::of(&self.disk.read(&log)?, snapshot.as_deref())
+    }
+
+    /// Bits change: of the snapshot, where there is one, else of the log.
+    fn flip(&mut self, place: u64) {
+        let Some(log) = self.newest_log() else { return };
+        let (offset, mask) = (place >> 8, (place & 255) as u8);
+        let snapshot = paths::snapshot(&log);
+        let kept = self.disk.read(&snapshot);
+        let path = if kept.is_some() { &snapshot } else { &log };
+        let len = self.disk.read(path).map_or(0, |content| content.len() as u64);
+        if len == 0 {
+            return;
+        }
+        let place = offset % len;
+        assert!(self.disk.rot(path, place, mask), "a byte that is there");
+        if self.disk.read(path).is_some_and(|now| damage::is_of_another_schema(&now)) {
+            // Another version's log is never taken for a damaged one of this.
+            assert!(self.disk.rot(path, place, mask), "the same byte");
+            return;
+        }
+        if kept.is_none() {
+            self.flipped = true;
+            self.older.retain(|(older, _)| *older != log);
+            if let Some(damage) = self.damage() {
+                self.world.forget_behind(&log, damage.offset_bytes as usize);
+            }
+        }
     }
 
     fn newest_log(&self) -> Option<PathBuf> {
@@ -218,8 +354,9 @@ impl Universe {
                 let (kept, told) = (found.len(), acknowledged.written.len());
                 format!("{} has {kept} bytes, told of were {told}, or others", log.display())
             })?;
+            let good = self.damage().map_or(found.len(), |damage| damage.offset_bytes as usize);
             let Self { story, lost, disk, .. } = self;
-            story.read_on(&found);
+            story.read_on(found.get(..good).unwrap_or_default());
             let steps = story.steps.keys().filter(|step| !lost.contains(*step));
             check_named(&log, story, steps, &|path| disk.read(path))?;
         }
@@ -255,7 +392,7 @@ impl Universe {
             "asking what a run would do".to_owned()
         })?;
         let ended = self.run(&Mishap::default())?;
-        let done = ended.result.is_ok_and(|summary| summary.already_done);
+        let done = matches!(&ended.end, End::Ran(Ok(summary)) if summary.already_done);
         let again = self.disk.files();
         let left = self.disk.cut_power().files();
         for (now, cut) in [(again, false), (left, true)] {
@@ -301,8 +438,13 @@ impl Universe {
     fn lose(&mut self, draw: &mut Draw, removed: bool) {
         let Some(log) = self.newest_log() else { return };
         // What is written and not synced may have happened or not: both have to leave a reader.
-        let story = Story::of(&self.disk.read(&log).unwrap_or_default());
-        let durable = Story::of(&self.disk.durable(&log).unwrap_or_default());
+        let good = self.damage().map_or(u64::MAX, |damage| damage.offset_bytes);
+        let good = |bytes: Option<Vec<u8>>| {
+            let bytes = bytes.unwrap_or_default();
+            Story::of(&bytes[..bytes.len().min(good as usize)])
+        };
+        let story = good(self.disk.read(&log));
+        let durable = good(self.disk.durable(&log));
         let is_over = |story: &Story, id: &str| story.steps.get(id).is_none_or(Fate::is_over);
         let unfinished = story.steps.iter();
         let unfinished =
@@ -335,6 +477,13 @@ impl Universe {
     }
 }
 
+impl Ended {
+    /// Whether the task was run, with success.
+    pub fn succeeded(&self) -> bool {
+        matches!(&self.end, End::Ran(Ok(_)))
+    }
+}
+
 impl Drop for Universe {
     fn drop(&mut self) {
         self.world.end();
@@ -345,7 +494,8 @@ impl Drop for Universe {
 /// power cut may bring back, or take, what a dead process had not given its name yet.
 fn matters(path: &Path, cut: bool) -> bool {
     let is_lock = path.extension().is_some_and(|end| end == "lock");
-    !is_lock && !(cut && (paths::is_staged(path) || paths::is_temporary(path)))
+    let excused = is_lock || cut && paths::is_unnamed(path);
+    !excused
 }
 
 /// The first file that is not in both.

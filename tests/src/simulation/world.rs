@@ -127,6 +127,21 @@ impl World {
         }
     }
 
+    /// A log was damaged behind so many bytes: what was told of there is nobody's promise any longer,
+    /// and attempts whose records are lost may come again.
+    pub fn forget_behind(&self, log: &Path, bytes: usize) {
+        let mut inside = self.lock();
+        if let Some(acknowledged) = inside.acknowledged.get_mut(log) {
+            acknowledged.forget_behind(bytes);
+        }
+        inside.attempts.clear();
+    }
+
+    /// What was left half done is gone.
+    pub fn clean(&self) {
+        self.lock().soiled.clear();
+    }
+
     /// The first check that did not hold while bodies ran.
     pub fn violation(&self) -> Option<Violation> {
         self.lock().violation.clone()

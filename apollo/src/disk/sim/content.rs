@@ -45,10 +45,9 @@ impl Content {
     }
 
     pub(super) fn set_len(&mut self, len: usize) {
-        if len != self.live.len() {
-            self.live.resize(len, 0);
-            self.pending.push(Change::SetLen(len));
-        }
+        self.live.resize(len, 0);
+        // Also where it is no news to those who read: it may be to the platter.
+        self.pending.push(Change::SetLen(len));
     }
 
     /// Brings to the platter what is pending.

@@ -128,9 +128,9 @@ const FAULTS: [Fault; 4] =
 #[test]
 fn whatever_fails_the_log_is_the_damaged_one_or_the_repaired_one_and_repairing_again_ends_the_same()
 {
-    // Create, write, sync; sync of the old one; link, its name; the snapshot, its name; rename, its
+    // Create, write, sync; the length and the end of the old one again, sync; link, its name; the snapshot, its name; rename, its
     // name. Moving a snapshot that is not there is an operation, too.
-    for (snapshot, operations) in [(true, 10), (false, 9)] {
+    for (snapshot, operations) in [(true, 12), (false, 11)] {
         let damaged = Damaged::new(snapshot);
         for fault in FAULTS {
             assert_eq!(at_each_operation(&damaged, fault, |_disk| {}), operations, "{fault:?}");
@@ -161,9 +161,9 @@ fn repairs_that_die_one_after_the_other_come_to_the_same_end() {
 fn without_second_names_the_damaged_log_is_copied() {
     let damaged = Damaged::new(true);
     for fault in FAULTS {
-        let no_link = |disk: &SimDisk| disk.fault(5, Fault::Fail(Errno::NOSYS));
+        let no_link = |disk: &SimDisk| disk.fault(7, Fault::Fail(Errno::NOSYS));
         // Create, write, sync and rename instead of the link.
-        assert_eq!(at_each_operation(&damaged, fault, no_link), 14, "{fault:?}");
+        assert_eq!(at_each_operation(&damaged, fault, no_link), 16, "{fault:?}");
     }
 }
 
@@ -174,6 +174,23 @@ fn a_log_that_was_copied_there_a_moment_ago_is_kept_through_a_power_cut() {
         let disk = disk_with(seed, &[(LOG, b"")]);
         disk.write(LOG, &bad).unwrap();
         assert!(mend(&disk).unwrap().is_some());
+        let disk = disk.cut_power();
+        assert_eq!(disk.read(LOG).unwrap(), &bad[..good]);
+        assert_eq!(disk.read(format!("{LOG}.corrupt-0")).unwrap(), bad);
+    }
+}
+
+#[test]
+fn a_log_whose_last_sync_failed_is_kept_through_a_power_cut() {
+    let (bad, good) = damaged();
+    for seed in 0..50 {
+        // The page cache has it all, and the disk never had the end.
+        let disk = disk_with(seed, &[(LOG, &bad[..bad.len() - 200])]);
+        disk.fault(2, Fault::Fail(Errno::IO));
+        let mut file = disk.open(Path::new(LOG), crate::disk::Open::Write).unwrap();
+        file.append(&bad[bad.len() - 200..]).unwrap();
+        assert!(file.sync().is_err());
+        assert!(mend(&disk.kill()).unwrap().is_some());
         let disk = disk.cut_power();
         assert_eq!(disk.read(LOG).unwrap(), &bad[..good]);
         assert_eq!(disk.read(format!("{LOG}.corrupt-0")).unwrap(), bad);

@@ -99,7 +99,7 @@ fn a_lock_on_a_file_that_was_removed_meanwhile_is_not_believed() {
 
 #[test]
 fn this_process_knows_its_name() {
-    let this = Holder::this_process(Timestamp::from_unix_us(0));
+    let this = Holder::of(&RealDisk, Timestamp::from_unix_us(0));
     assert_eq!(this.pid, std::process::id());
     assert!(!this.host.is_empty());
 }
