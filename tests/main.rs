@@ -13,6 +13,7 @@ mod format_doc;
 mod fuzz;
 mod lock;
 mod model;
+mod mutants;
 mod once;
 mod optional;
 mod params;

@@ -11,6 +11,7 @@ pub mod events;
 pub mod folded;
 pub mod fuzz;
 pub mod log;
+pub mod mutants;
 pub mod pipelines;
 pub mod simulation;
 pub mod storm;

@@ -25,6 +25,8 @@ pub enum Check {
     AcknowledgedSynced,
     /// A record that was told of is in the log for ever, byte for byte.
     AcknowledgedKept,
+    /// A record, or a snapshot, vouches only for records that are durable when it is written.
+    VouchedDurable,
     /// A body runs after its STEP_START is durable.
     StartDurable,
     /// A body runs after the STEP_ENDs of all it needs are durable.
@@ -75,6 +77,7 @@ impl Check {
             Self::AcknowledgedWritten => "acknowledged-written",
             Self::AcknowledgedSynced => "acknowledged-synced",
             Self::AcknowledgedKept => "acknowledged-kept",
+            Self::VouchedDurable => "vouched-durable",
             Self::StartDurable => "start-durable",
             Self::DependencyDurable => "dependency-durable",
             Self::NamedFileWhole => "named-file-whole",

@@ -35,10 +35,7 @@ impl Damage {
     pub fn of(log: &[u8], snapshot: Option<&[u8]>) -> Option<Self> {
         let good = Story::of(log).good_lines();
         let (lines, offset) = (good.len() as u64, good.last().copied().unwrap_or_default());
-        let kept = snapshot.and_then(|bytes| {
-            let line = bytes.split(|byte| *byte == b'\n').next()?;
-            serde_json::from_slice::<Snapshot>(line).ok().map(|kept| kept.chain.records)
-        });
+        let kept = snapshot.and_then(records_of);
         let is_missed = kept.is_some_and(|records| records > lines);
         if offset == log.len() && !is_missed {
             return None;
@@ -59,6 +56,12 @@ impl Damage {
         let is_vouched = is_missed || starts.filter_map(says).any(|durable| durable > lines);
         Some(Self { line: lines + 1, offset_bytes: offset as u64, is_vouched })
     }
+}
+
+/// How many records a snapshot stands for.
+pub fn records_of(snapshot: &[u8]) -> Option<u64> {
+    let line = snapshot.split(|byte| *byte == b'\n').next()?;
+    serde_json::from_slice::<Snapshot>(line).ok().map(|kept| kept.chain.records)
 }
 
 /// Whether the first line names a schema that is none of this version's.

@@ -77,6 +77,11 @@ impl Mishap {
             0 => mishap.lose = Some(draw.next()),
             1 => mishap.alter = Some(draw.next()),
             2 => mishap.flip = Some((draw.next() & !255) | (1 << draw.below(8))),
+            3 => {
+                // About what a run reserves and writes; a fault would excuse what does not fit.
+                mishap.fault = None;
+                mishap.room_bytes = Some(draw.below(400_000));
+            }
             _ => {}
         }
         mishap

@@ -292,7 +292,7 @@ impl Universe {
         self.disk.room(mishap.room_bytes.unwrap_or(ROOM_BYTES));
         self.world.enter(&self.disk, mishap.kills());
         self.clock.direct();
-        let watch = Arc::new(Watch::default());
+        let watch = Arc::new(Watch::of(&self.disk));
         let disk = HookDisk::new(Arc::new(self.disk.clone()), Arc::clone(&watch) as _);
         let options = self.options().disk(Arc::new(disk));
         let options = options.observer(Arc::clone(&self.world) as _);

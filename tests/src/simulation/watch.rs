@@ -6,13 +6,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use apollo::testing::{Course, Hook, Op, Operation};
+use apollo::testing::{Course, Hook, Op, Operation, SimDisk};
+use serde::Deserialize;
 
 use super::check::{Check, Violation};
+use super::damage::records_of;
 
 /// Sees what a process asks of its disk.
-#[derive(Debug, Default)]
-pub struct Watch(Mutex<Seen>);
+#[derive(Debug)]
+pub struct Watch {
+    disk: SimDisk,
+    seen: Mutex<Seen>,
+}
+
+/// What a line vouches for.
+#[derive(Deserialize)]
+struct Vouches {
+    durable: u64,
+}
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -37,6 +48,11 @@ pub struct Failed {
 }
 
 impl Watch {
+    /// Watches who works on a disk.
+    pub fn of(disk: &SimDisk) -> Self {
+        Self { disk: disk.clone(), seen: Mutex::default() }
+    }
+
     /// The first operation that failed.
     pub fn failed(&self) -> Option<Failed> {
         self.seen().failed.clone()
@@ -48,7 +64,23 @@ impl Watch {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who vouches for so many records of a log vouches for what a power cut would leave.
+    fn judge_vouched(&self, log: &Path, vouched: Option<u64>) -> Result<(), Violation> {
+        let durable = self.disk.durable(log).unwrap_or_default();
+        let lines = durable.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let vouched = vouched.unwrap_or_default();
+        Check::VouchedDurable.holds(vouched <= lines, || {
+            format!("{vouched} records of {} are vouched for, {lines} are durable", log.display())
+        })
+    }
+}
+
+impl Seen {
+    fn note(&mut self, checked: Result<(), Violation>) {
+        self.violation = self.violation.take().or(checked.err());
     }
 }
 
@@ -57,8 +89,13 @@ impl Hook for Watch {
         let mut seen = self.seen();
         if seen.poisoned && is_log(operation.path) && makes_durable(operation.what) {
             let what = format!("{} of {}", operation.what.name(), operation.path.display());
-            let checked = Check::Poisoned.fails::<()>(format!("{what} after a failure of the log"));
-            seen.violation = seen.violation.take().or(checked.err());
+            seen.note(Check::Poisoned.fails(format!("{what} after a failure of the log")));
+        }
+        if operation.what == Op::Append && is_log(operation.path) {
+            let lines = operation.bytes.split(|byte| *byte == b'\n');
+            let vouches = lines.filter_map(|line| serde_json::from_slice::<Vouches>(line).ok());
+            let vouched = vouches.map(|line| line.durable).max();
+            seen.note(self.judge_vouched(operation.path, vouched));
         }
         Course::Through
     }
@@ -68,6 +105,11 @@ impl Hook for Watch {
         let mut seen = self.seen();
         if what == Op::Rename {
             path.clone_into(&mut seen.placed);
+        }
+        let of = path.with_extension("");
+        if what == Op::Rename && how.is_ok() && ends_in(path, "snapshot") && is_log(&of) {
+            let vouched = self.disk.read(path).and_then(|snapshot| records_of(&snapshot));
+            seen.note(self.judge_vouched(&of, vouched));
         }
         let Err(error) = how else { return };
         // Answers, and no failures.
@@ -84,7 +126,11 @@ impl Hook for Watch {
 }
 
 fn is_log(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "jsonl")
+    ends_in(path, "jsonl")
+}
+
+fn ends_in(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == end)
 }
 
 /// Whether it makes a record, or what it stands on, more durable than it was.
@@ -102,9 +148,8 @@ fn is_derived(path: &Path) -> bool {
 /// reserves room.
 fn tidies_up(what: Op, path: &Path) -> bool {
     let inside = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
-    let is_lock = path.extension().is_some_and(|end| end == "lock");
     what == Op::Reserve
         || (what == Op::RemoveDirAll && inside(".staging"))
         || inside("output")
-        || (is_lock && [Op::SetLen, Op::Append].contains(&what))
+        || (ends_in(path, "lock") && [Op::SetLen, Op::Append].contains(&what))
 }
